@@ -1,0 +1,82 @@
+# Everything there is to do, by name. `make run` and `make test` install what is missing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+BIN := target/debug/countersign
+
+.PHONY: help run test web bench fmt lint deny tools node-modules \
+        test-web test-rust test-docs test-generated test-browser generate
+
+help: ## Shows this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: web ## Starts Countersign on this folder; without ANTHROPIC_API_KEY, the demo
+	@cargo build --quiet --package countersign
+	@if [ -n "$${ANTHROPIC_API_KEY:-}" ]; then \
+	  exec $(BIN) serve --root . --open $(ARGS); \
+	else \
+	  echo "ANTHROPIC_API_KEY is not set: starting the demo, in which a scripted model answers." >&2; \
+	  exec $(BIN) demo $(ARGS); \
+	fi
+
+test: test-web test-rust test-docs test-generated test-browser ## Runs everything CI runs
+	@echo "all tests passed"
+
+web: node-modules ## Builds the page
+	@cd web && npm run --silent build
+
+bench: web ## Measures cold start, idle memory, page size, previews (release build; prints, asserts nothing)
+	@cargo build --quiet --release --package countersign
+	@scripts/bench
+
+fmt: ## Formats the Rust code
+	@cargo fmt --all
+
+lint: ## Looks for what the compiler lets pass
+	@cargo clippy --workspace --all-targets -- -D warnings
+
+deny: ## Checks licences and sources of dependencies (needs cargo-deny)
+	@cargo deny check licenses bans sources
+
+generate: ## Writes docs/openapi.json and the page's types anew
+	@cargo build --quiet --package countersign
+	@$(BIN) openapi > docs/openapi.json
+	@cd web && npm run --silent generate
+
+node-modules: web/node_modules/.package-lock.json
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@scripts/need node 'Node.js 20.19 or newer'
+	@cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+tools:
+	@scripts/need cargo 'Rust 1.95 or newer'
+	@cargo nextest --version > /dev/null 2>&1 || cargo install --locked cargo-nextest
+
+test-web: node-modules
+	@cd web && npm run --silent lint
+	@cd web && npm run --silent test
+	@cd web && npm run --silent build
+
+test-rust: tools
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets -- -D warnings
+	@cargo nextest run --workspace
+
+test-docs: tools
+	@cargo test --quiet --workspace --doc
+	@RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
+
+# The kept files must be what the code says today.
+test-generated: node-modules
+	@cargo build --quiet --package countersign
+	@diff -u docs/openapi.json <($(BIN) openapi) \
+	  || { echo "docs/openapi.json is stale: run \`make generate\`" >&2; exit 1; }
+	@cd web && npm run --silent generate:check
+
+test-browser: web
+	@scripts/chromium
+	@cargo build --quiet --package countersign
+	@cd web && npm run --silent e2e

@@ -1,0 +1,454 @@
+//! Approvals: the way of one call from the asking to the result, and the permit it may earn.
+//!
+//! Every transition consumes the old value, checks where it stands and returns the new one. The store
+//! repeats the check as a compare-and-set on the old [`Status`]; of two that race, one wins.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ApprovalId, Digest, Effect, Preimage, Preview, Risk, ToolCall, ToolOutput, Verdict,
+    canonical_json,
+};
+
+/// Who gave leave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
+pub enum By {
+    /// The policy: nobody had to be asked.
+    Policy,
+    /// A person, by name.
+    Person(String),
+    /// The callback of a program that embeds the library.
+    Callback,
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy => f.write_str("policy"),
+            Self::Person(name) => f.write_str(name),
+            Self::Callback => f.write_str("callback"),
+        }
+    }
+}
+
+/// Why an execution failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// A stable word for programs: `validation`, `denied`, `tool_error`, `interrupted`, …
+    pub error_type: String,
+    /// A sentence for the model and for people.
+    pub error: String,
+}
+
+/// Where one execution stands. What is known only in one state lives in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum State {
+    /// Judged, not yet admitted or asked for.
+    Pending,
+    /// A person is to decide.
+    AwaitingApproval {
+        /// From this moment on no consent counts.
+        deadline: Timestamp,
+    },
+    /// It may start, once.
+    Approved {
+        /// Who said so.
+        by: By,
+        /// When.
+        at: Timestamp,
+    },
+    /// It has started.
+    Executing {
+        /// Who gave leave.
+        by: By,
+        /// When that was.
+        approved_at: Timestamp,
+        /// When it started.
+        since: Timestamp,
+    },
+    /// It ran and gave an answer.
+    Completed {
+        /// Who gave leave.
+        by: By,
+        /// When that was.
+        approved_at: Timestamp,
+        /// When it started.
+        since: Timestamp,
+        /// When it ended.
+        at: Timestamp,
+        /// Whether the answer tells of a failure of what was run.
+        is_error: bool,
+        /// The answer.
+        result: String,
+    },
+    /// It could not run, or broke off.
+    Failed {
+        /// When.
+        at: Timestamp,
+        /// Why.
+        #[serde(flatten)]
+        failure: Failure,
+    },
+    /// A person said no.
+    Rejected {
+        /// Who.
+        by: By,
+        /// When.
+        at: Timestamp,
+        /// What they want instead.
+        feedback: Option<String>,
+    },
+    /// Nobody decided in time.
+    Timeout {
+        /// When that was noticed.
+        at: Timestamp,
+    },
+    /// The run was interrupted, or the asker went away.
+    Cancelled {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// The name of a state: upper case in the store, lower case on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// See [`State::Pending`].
+    Pending,
+    /// See [`State::AwaitingApproval`].
+    AwaitingApproval,
+    /// See [`State::Approved`].
+    Approved,
+    /// See [`State::Executing`].
+    Executing,
+    /// See [`State::Completed`].
+    Completed,
+    /// See [`State::Failed`].
+    Failed,
+    /// See [`State::Rejected`].
+    Rejected,
+    /// See [`State::Timeout`].
+    Timeout,
+    /// See [`State::Cancelled`].
+    Cancelled,
+}
+
+impl Status {
+    /// Every status, in the order of the way through.
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::AwaitingApproval,
+        Self::Approved,
+        Self::Executing,
+        Self::Completed,
+        Self::Failed,
+        Self::Rejected,
+        Self::Timeout,
+        Self::Cancelled,
+    ];
+
+    /// Returns the name as it stands in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::AwaitingApproval => "AWAITING_APPROVAL",
+            Self::Approved => "APPROVED",
+            Self::Executing => "EXECUTING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Rejected => "REJECTED",
+            Self::Timeout => "TIMEOUT",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Returns whether nothing can follow.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Pending | Self::AwaitingApproval | Self::Approved | Self::Executing => false,
+            Self::Completed | Self::Failed | Self::Rejected | Self::Timeout | Self::Cancelled => {
+                true
+            }
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or_else(|| format!("no status is called `{text}`"))
+    }
+}
+
+impl State {
+    /// Returns the name of the state.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Pending => Status::Pending,
+            Self::AwaitingApproval { .. } => Status::AwaitingApproval,
+            Self::Approved { .. } => Status::Approved,
+            Self::Executing { .. } => Status::Executing,
+            Self::Completed { .. } => Status::Completed,
+            Self::Failed { .. } => Status::Failed,
+            Self::Rejected { .. } => Status::Rejected,
+            Self::Timeout { .. } => Status::Timeout,
+            Self::Cancelled { .. } => Status::Cancelled,
+        }
+    }
+}
+
+/// What a person says to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Run exactly this.
+    Approve {
+        /// Who says so.
+        by: By,
+    },
+    /// Do not run it.
+    Reject {
+        /// Who says so.
+        by: By,
+        /// What to do instead.
+        feedback: Option<String>,
+    },
+}
+
+/// One call on its way, and everything its decision is bound to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// Its id.
+    pub id: ApprovalId,
+    /// The call.
+    pub call: ToolCall,
+    /// What it would do.
+    pub effects: Vec<Effect>,
+    /// That in one sentence.
+    pub summary: String,
+    /// How risky that is.
+    pub risk: Risk,
+    /// What the policy said of it.
+    pub verdict: Verdict,
+    /// What a person sees; none where nobody was asked.
+    pub preview: Option<Preview>,
+    /// The digest of call and preview: what was seen is what runs.
+    pub digest: Digest,
+    /// When the call was made.
+    pub created_at: Timestamp,
+    /// Where it stands.
+    pub state: State,
+}
+
+/// Someone, or the deadline, was faster: what stands comes along, to be shown.
+#[derive(Debug, thiserror::Error)]
+#[error("the request is already settled: {}", .0.status().as_str().to_lowercase())]
+pub struct AlreadySettled(pub Box<Approval>);
+
+/// The call has no leave to start, or has started already.
+#[derive(Debug, thiserror::Error)]
+#[error("the call cannot start: it is {}", .0.status().as_str().to_lowercase())]
+pub struct NotStartable(pub Box<Approval>);
+
+impl Approval {
+    /// Returns the digest that binds a decision to a call and its preview.
+    pub fn digest_of(call: &ToolCall, preview: Option<&Preview>) -> Digest {
+        // A preview that cannot be written down would bind to nothing: make it differ from every other.
+        let preview = preview.map(|preview| {
+            serde_json::to_value(preview)
+                .map_or_else(|error| error.to_string(), |v| canonical_json(&v))
+        });
+        Digest::of_parts([
+            call.id.to_string().as_bytes(),
+            call.tool_name.as_bytes(),
+            canonical_json(&call.input).as_bytes(),
+            call.cwd.as_os_str().as_encoded_bytes(),
+            preview.unwrap_or_default().as_bytes(),
+        ])
+    }
+
+    /// Returns the name of the state it is in.
+    pub fn status(&self) -> Status {
+        self.state.status()
+    }
+
+    /// Returns until when a decision counts, if one is waited for.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        match self.state {
+            State::AwaitingApproval { deadline } => Some(deadline),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the call leaves the world as it was.
+    pub fn is_read_only(&self) -> bool {
+        !self.effects.is_empty() && self.effects.iter().all(Effect::is_read_only)
+    }
+
+    /// Returns what the model is told, once nothing can follow.
+    pub fn answer(&self) -> Option<ToolOutput> {
+        match &self.state {
+            State::Pending
+            | State::AwaitingApproval { .. }
+            | State::Approved { .. }
+            | State::Executing { .. } => None,
+            State::Completed { is_error, result, .. } => {
+                Some(ToolOutput { content: result.clone(), is_error: *is_error })
+            }
+            State::Failed { failure, .. } => Some(ToolOutput::error(failure.error.clone())),
+            State::Rejected { feedback: Some(feedback), .. } => {
+                Some(ToolOutput::error(format!("User rejected: {feedback}")))
+            }
+            State::Rejected { feedback: None, .. } => Some(ToolOutput::error("User rejected")),
+            State::Timeout { .. } => Some(ToolOutput::error("Approval timed out")),
+            State::Cancelled { .. } => {
+                Some(ToolOutput::error("Cancelled: the run was interrupted before this ran"))
+            }
+        }
+    }
+
+    /// Puts a new call before a person.
+    pub fn ask(self, deadline: Timestamp) -> Result<Self, AlreadySettled> {
+        self.leave_pending(State::AwaitingApproval { deadline })
+    }
+
+    /// Lets a new call pass because the policy allows it.
+    pub fn allow(self, now: Timestamp) -> Result<Self, AlreadySettled> {
+        self.leave_pending(State::Approved { by: By::Policy, at: now })
+    }
+
+    /// Ends a new call that is invalid or denied.
+    pub fn refuse(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
+        self.leave_pending(State::Failed { at: now, failure })
+    }
+
+    /// Settles a request that waits.
+    ///
+    /// A decision that comes at the deadline or later settles it as timed out, whatever it says: late
+    /// consent is no consent.
+    pub fn settle(self, decision: Decision, now: Timestamp) -> Result<Self, AlreadySettled> {
+        let State::AwaitingApproval { deadline } = self.state else {
+            return Err(AlreadySettled(Box::new(self)));
+        };
+        let state = match decision {
+            _ if now >= deadline => State::Timeout { at: now },
+            Decision::Approve { by } => State::Approved { by, at: now },
+            Decision::Reject { by, feedback } => State::Rejected { by, at: now, feedback },
+        };
+        Ok(Self { state, ..self })
+    }
+
+    /// Settles a request as timed out if its time has come; gives it back unchanged if not.
+    pub fn expire(self, now: Timestamp) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::AwaitingApproval { deadline } if now >= deadline => {
+                Ok(Self { state: State::Timeout { at: now }, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    /// Takes back a call that has not started.
+    pub fn cancel(self, now: Timestamp) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::Pending | State::AwaitingApproval { .. } | State::Approved { .. } => {
+                Ok(Self { state: State::Cancelled { at: now }, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    /// Starts an approved call: the only source of permits.
+    ///
+    /// The permit counts only once the store has recorded the start; the gate keeps it until then.
+    pub fn start(self, now: Timestamp) -> Result<(Self, Permit), NotStartable> {
+        let State::Approved { by, at } = self.state else {
+            return Err(NotStartable(Box::new(self)));
+        };
+        let permit = Permit {
+            approval: self.id,
+            call: self.call.clone(),
+            effects: self.effects.clone(),
+            preimages: self.preview.as_ref().map(Preview::preimages).unwrap_or_default().to_vec(),
+        };
+        Ok((Self { state: State::Executing { by, approved_at: at, since: now }, ..self }, permit))
+    }
+
+    /// Records what the tool gave back.
+    pub fn complete(self, output: ToolOutput, now: Timestamp) -> Result<Self, AlreadySettled> {
+        let State::Executing { by, approved_at, since } = self.state else {
+            return Err(AlreadySettled(Box::new(self)));
+        };
+        let ToolOutput { content: result, is_error } = output;
+        let state = State::Completed { by, approved_at, since, at: now, is_error, result };
+        Ok(Self { state, ..self })
+    }
+
+    /// Records that the tool broke off.
+    pub fn fail(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::Executing { .. } => {
+                Ok(Self { state: State::Failed { at: now, failure }, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    fn leave_pending(self, state: State) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::Pending => Ok(Self { state, ..self }),
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+}
+
+/// Leave to run one call, once. Only [`Approval::start`] hands it out.
+// INVARIANT: cannot be made, copied or changed outside this file.
+#[derive(Debug)]
+pub struct Permit {
+    approval: ApprovalId,
+    call: ToolCall,
+    effects: Vec<Effect>,
+    preimages: Vec<Preimage>,
+}
+
+impl Permit {
+    /// Returns the approval it was earned by.
+    pub fn approval(&self) -> ApprovalId {
+        self.approval
+    }
+
+    /// Returns the call as it may run.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// Returns what the call was judged to do. It runs only while that is still what it would do.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// Returns the files the decision was bound to. A tool refuses to touch one that has changed.
+    pub fn preimages(&self) -> &[Preimage] {
+        &self.preimages
+    }
+}
+
+#[cfg(test)]
+mod tests;

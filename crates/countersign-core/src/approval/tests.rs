@@ -1,0 +1,168 @@
+use proptest::prelude::*;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::{Outcome, Reason};
+
+#[test]
+fn late_consent_is_no_consent() {
+    let at = |decided| awaiting(100).settle(approve(), second(decided)).unwrap().status();
+    assert_eq!(at(99), Status::Approved);
+    assert_eq!(at(100), Status::Timeout);
+    assert_eq!(at(101), Status::Timeout);
+}
+
+#[test]
+fn a_request_expires_at_its_deadline_and_not_before() {
+    assert!(awaiting(100).expire(second(99)).is_err());
+    assert_eq!(awaiting(100).expire(second(100)).unwrap().status(), Status::Timeout);
+}
+
+#[test]
+fn only_an_approved_call_yields_a_permit_and_only_one() {
+    assert!(new().start(second(1)).is_err());
+    assert!(awaiting(100).start(second(1)).is_err());
+    let approved = awaiting(100).settle(approve(), second(1)).unwrap();
+    let (executing, permit) = approved.start(second(2)).unwrap();
+    assert_eq!(permit.approval(), executing.id);
+    assert!(executing.start(second(3)).is_err());
+}
+
+#[test]
+fn the_digest_changes_with_what_is_shown_and_what_would_run() {
+    let call = new().call;
+    let shown = |input| Preview::Generic { input, preimages: vec![] };
+    let digest = Approval::digest_of(&call, Some(&shown(json!({"a": 1}))));
+    assert_eq!(digest, Approval::digest_of(&call, Some(&shown(json!({"a": 1})))));
+    assert_ne!(digest, Approval::digest_of(&call, Some(&shown(json!({"a": 2})))));
+    assert_ne!(digest, Approval::digest_of(&call, None));
+    let elsewhere = ToolCall { cwd: "/other".into(), ..call };
+    assert_ne!(digest, Approval::digest_of(&elsewhere, Some(&shown(json!({"a": 1})))));
+}
+
+#[test]
+fn a_rejection_reads_to_the_model_as_the_founding_document_says() {
+    let rejected = |feedback: Option<&str>| {
+        let decision = Decision::Reject { by: By::Callback, feedback: feedback.map(str::to_owned) };
+        awaiting(100).settle(decision, second(1)).unwrap().answer().unwrap()
+    };
+    assert_eq!(rejected(Some("use X")), ToolOutput::error("User rejected: use X"));
+    assert_eq!(rejected(None), ToolOutput::error("User rejected"));
+    let expired = awaiting(100).expire(second(100)).unwrap();
+    assert_eq!(expired.answer().unwrap(), ToolOutput::error("Approval timed out"));
+    assert_eq!(awaiting(100).answer(), None);
+}
+
+#[test]
+fn every_status_has_a_name_of_its_own() {
+    for status in Status::ALL {
+        assert_eq!(status.as_str().parse(), Ok(status));
+    }
+    assert!("SETTLED".parse::<Status>().is_err());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Ask,
+    Allow,
+    Refuse,
+    Settle(bool),
+    Expire,
+    Cancel,
+    Start,
+    Complete,
+    Fail,
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        Just(Step::Ask),
+        Just(Step::Allow),
+        Just(Step::Refuse),
+        any::<bool>().prop_map(Step::Settle),
+        Just(Step::Expire),
+        Just(Step::Cancel),
+        Just(Step::Start),
+        Just(Step::Complete),
+        Just(Step::Fail),
+    ]
+}
+
+proptest! {
+    /// Whatever is tried in whatever order: a terminal state stays, at most one permit is handed
+    /// out, and only after an approval that stood.
+    #[test]
+    fn no_order_of_steps_breaks_the_rules(steps in prop::collection::vec((any_step(), 0_i64..5), 0..40)) {
+        let (mut approval, mut now, mut permits) = (new(), 0, 0);
+        for (step, passed) in steps {
+            now += passed;
+            let (before, after, permit) = apply(approval, &step, second(now));
+            prop_assert!(!before.is_terminal() || before == after.status(), "{step:?} left {before}");
+            prop_assert!(!permit || before == Status::Approved);
+            permits += usize::from(permit);
+            approval = after;
+        }
+        prop_assert!(permits <= 1);
+    }
+}
+
+fn apply(approval: Approval, step: &Step, now: Timestamp) -> (Status, Approval, bool) {
+    let before = approval.status();
+    let failure = Failure { error_type: "tool_error".into(), error: "no".into() };
+    let next = match step {
+        Step::Ask => approval.ask(second(50)),
+        Step::Allow => approval.allow(now),
+        Step::Refuse => approval.refuse(failure, now),
+        Step::Settle(true) => approval.settle(approve(), now),
+        Step::Settle(false) => {
+            approval.settle(Decision::Reject { by: By::Callback, feedback: None }, now)
+        }
+        Step::Expire => approval.expire(now),
+        Step::Cancel => approval.cancel(now),
+        Step::Start => match approval.start(now) {
+            Ok((next, _permit)) => return (before, next, true),
+            Err(NotStartable(same)) => return (before, *same, false),
+        },
+        Step::Complete => approval.complete(ToolOutput::ok("done"), now),
+        Step::Fail => approval.fail(failure, now),
+    };
+    (before, next.unwrap_or_else(|AlreadySettled(same)| *same), false)
+}
+
+fn approve() -> Decision {
+    Decision::Approve { by: By::Person("ana".into()) }
+}
+
+fn awaiting(deadline: i64) -> Approval {
+    new().ask(second(deadline)).unwrap()
+}
+
+fn second(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn new() -> Approval {
+    let call = ToolCall {
+        id: Uuid::nil().into(),
+        project: "p".into(),
+        session: "s".into(),
+        run: None,
+        tool_use_id: "toolu_1".into(),
+        tool_name: "Write".into(),
+        input: json!({"file_path": "a"}),
+        cwd: "/ws".into(),
+    };
+    Approval {
+        id: Uuid::nil().into(),
+        digest: Approval::digest_of(&call, None),
+        call,
+        effects: vec![],
+        summary: "Create `a`".into(),
+        risk: Risk::Medium,
+        verdict: Verdict::from_reasons(vec![Reason { outcome: Outcome::Ask, text: "asks".into() }]),
+        preview: None,
+        created_at: second(0),
+        state: State::Pending,
+    }
+}

@@ -1,0 +1,155 @@
+//! Unified diffs: what changes between two texts, line by line.
+//!
+//! Most edits touch a few lines of a file, so equal lines at both ends are set aside by comparing
+//! bytes before anything is interned; only the middle goes to the diff algorithm.
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+use serde::{Deserialize, Serialize};
+
+/// How many unchanged lines are shown around a change.
+const CONTEXT: usize = 3;
+
+/// A unified diff without end-of-file markers, as people know it from `diff -u`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnifiedDiff {
+    /// Header, hunk heads and lines, each without its line end.
+    pub lines: Vec<String>,
+    /// How many lines are added.
+    pub added: usize,
+    /// How many lines are removed.
+    pub removed: usize,
+    /// How many further lines were left out here.
+    pub omitted: usize,
+}
+
+/// A run of lines that is replaced: half-open ranges in the old and the new text.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    old: (usize, usize),
+    new: (usize, usize),
+}
+
+impl UnifiedDiff {
+    /// Above this many lines the rest of a diff is left out and counted.
+    pub const LINE_LIMIT: usize = 20_000;
+
+    /// Returns the diff that turns `old` into `new`, with `path` in its header.
+    pub fn between(path: &str, old: &str, new: &str) -> Self {
+        let old_lines: Vec<&str> = lines(old);
+        let new_lines: Vec<&str> = lines(new);
+        let changes = changes(&old_lines, &new_lines);
+        let mut diff = Self {
+            lines: Vec::new(),
+            added: changes.iter().map(|change| change.new.1 - change.new.0).sum(),
+            removed: changes.iter().map(|change| change.old.1 - change.old.0).sum(),
+            omitted: 0,
+        };
+        if !changes.is_empty() {
+            diff.push(format!("--- a/{path}"));
+            diff.push(format!("+++ b/{path}"));
+        }
+        for hunk in hunks(&changes) {
+            diff.push_hunk(hunk, &old_lines, &new_lines);
+        }
+        diff
+    }
+
+    fn push_hunk(&mut self, hunk: &[Change], old: &[&str], new: &[&str]) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
+        let before = first.old.0.min(CONTEXT);
+        let after = (old.len() - last.old.1).min(CONTEXT);
+        let old_range = range(first.old.0 - before, last.old.1 + after);
+        let new_range = range(first.new.0 - before, last.new.1 + after);
+        self.push(format!("@@ -{old_range} +{new_range} @@"));
+        let mut shown = first.old.0 - before;
+        for change in hunk {
+            self.push_lines(' ', old, shown, change.old.0);
+            self.push_lines('-', old, change.old.0, change.old.1);
+            self.push_lines('+', new, change.new.0, change.new.1);
+            shown = change.old.1;
+        }
+        self.push_lines(' ', old, shown, shown + after);
+    }
+
+    fn push_lines(&mut self, mark: char, lines: &[&str], from: usize, to: usize) {
+        for line in lines.get(from..to).unwrap_or_default() {
+            if self.lines.len() >= Self::LINE_LIMIT {
+                self.omitted += 1;
+            } else {
+                let text = line.strip_suffix('\n').unwrap_or(line);
+                let mut shown = String::with_capacity(text.len() + 1);
+                shown.push(mark);
+                shown.push_str(text);
+                self.lines.push(shown);
+            }
+        }
+    }
+
+    fn push(&mut self, line: String) {
+        if self.lines.len() >= Self::LINE_LIMIT {
+            self.omitted += 1;
+        } else {
+            self.lines.push(line);
+        }
+    }
+}
+
+/// Splits a text into lines that keep their `\n`.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// Returns what differs, after the equal ends have been set aside.
+fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
+    let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old_rest, new_rest) = (old.split_at(front).1, new.split_at(front).1);
+    let back = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(o, n)| o == n).count();
+    let old_middle = old_rest.split_at(old_rest.len() - back).0;
+    let new_middle = new_rest.split_at(new_rest.len() - back).0;
+    if old_middle.is_empty() && new_middle.is_empty() {
+        return Vec::new();
+    }
+    if old_middle.is_empty() || new_middle.is_empty() {
+        return vec![Change {
+            old: (front, front + old_middle.len()),
+            new: (front, front + new_middle.len()),
+        }];
+    }
+    let input = interned(old_middle, new_middle);
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    diff.hunks()
+        .map(|hunk| Change {
+            old: (front + hunk.before.start as usize, front + hunk.before.end as usize),
+            new: (front + hunk.after.start as usize, front + hunk.after.end as usize),
+        })
+        .collect()
+}
+
+fn interned<'a>(old: &[&'a str], new: &[&'a str]) -> InternedInput<&'a str> {
+    let mut input = InternedInput::default();
+    input.reserve(
+        u32::try_from(old.len()).unwrap_or(u32::MAX),
+        u32::try_from(new.len()).unwrap_or(u32::MAX),
+    );
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    input
+}
+
+/// Groups changes whose context would touch.
+fn hunks(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
+    changes.chunk_by(|left, right| right.old.0 - left.old.1 <= 2 * CONTEXT)
+}
+
+/// Writes a range as `diff` does: one line is its number, none is the line before.
+fn range(from: usize, to: usize) -> String {
+    match to - from {
+        0 => format!("{from},0"),
+        1 => format!("{}", from + 1),
+        length => format!("{},{length}", from + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Effects: what a call would do to the world, in words the rules understand.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Place;
+
+/// A path that an effect touches, resolved, with what is known about where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Absolute, links resolved as far as the path exists.
+    pub path: PathBuf,
+    /// Where that is.
+    pub place: Place,
+}
+
+/// One thing a call would do.
+///
+/// A planner that cannot tell says [`Effect::Opaque`]: no recognised effect is not no effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Effect {
+    /// Reads a file or a folder.
+    Read(Target),
+    /// Creates or changes a file.
+    Write(Target),
+    /// Runs a program.
+    Exec {
+        /// The words it is started with.
+        argv: Vec<String>,
+        /// The file that would run, where it was found.
+        program: Option<PathBuf>,
+    },
+    /// Does something that could not be determined.
+    Opaque {
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Effect {
+    /// Returns whether the effect leaves the world as it was.
+    pub fn is_read_only(&self) -> bool {
+        match self {
+            Self::Read(_) => true,
+            Self::Write(_) | Self::Exec { .. } | Self::Opaque { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Events: what the log tells of, in the order it happened.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ApprovalId, ExecutionId, Status, ToolUseId};
+
+/// How many tokens something took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Read by the model, from the cache or not.
+    pub input_tokens: u64,
+    /// Written by the model.
+    pub output_tokens: u64,
+}
+
+/// One thing that happened. The log numbers it; readers see it exactly once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// A run began.
+    RunStarted {
+        /// The model that answers.
+        model: String,
+        /// The names of the tools it may call.
+        tools: Vec<String>,
+    },
+    /// A person said something.
+    Prompt {
+        /// What.
+        text: String,
+    },
+    /// The model said something.
+    Text {
+        /// What.
+        text: String,
+    },
+    /// The model wants to use a tool.
+    ToolUse {
+        /// Its id of the call.
+        id: ToolUseId,
+        /// The tool.
+        name: String,
+        /// The input.
+        input: Value,
+    },
+    /// A call waits for a person. What they need to see is kept with the approval.
+    ApprovalRequested {
+        /// Which.
+        approval: ApprovalId,
+    },
+    /// A call that waited is decided.
+    ApprovalResolved {
+        /// Which.
+        approval: ApprovalId,
+        /// What became of it.
+        status: Status,
+        /// Who decided, where somebody did.
+        by: Option<String>,
+        /// What they said.
+        feedback: Option<String>,
+    },
+    /// An execution came into another state than by a person's decision.
+    ToolState {
+        /// Which.
+        execution: ExecutionId,
+        /// The tool.
+        tool_name: String,
+        /// The state.
+        status: Status,
+    },
+    /// A tool answered, or did not get to.
+    ToolResult {
+        /// The model's id of the call.
+        tool_use_id: ToolUseId,
+        /// What the model is told.
+        content: String,
+        /// Whether that tells of a failure.
+        is_error: bool,
+    },
+    /// A run came to its end.
+    RunDone {
+        /// What it took.
+        usage: Usage,
+    },
+    /// A run broke off.
+    RunFailed {
+        /// A stable word for programs.
+        code: String,
+        /// A sentence for people.
+        message: String,
+        /// What can be done about it.
+        hint: Option<String>,
+    },
+}

@@ -1,0 +1,41 @@
+//! The rules of Countersign, pure: no IO, no async, no clock, no environment.
+//!
+//! A [`ToolCall`] is what an agent wants. A [`Planner`] (each tool is one) says which [`Effect`]s it
+//! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
+//! effects and risk into a [`Verdict`] that keeps every [`Reason`]. An [`Approval`] carries the call
+//! through its [`State`]s; [`Approval::start`] hands out the [`Permit`] on which alone tools run.
+//! What happened is told by [`Event`]s.
+//!
+//! Everything that waits, stores or touches the machine lives in the crates above this one.
+
+mod approval;
+mod call;
+mod diff;
+mod digest;
+mod effect;
+mod event;
+mod id;
+mod mask;
+mod place;
+mod policy;
+mod preview;
+pub mod risk;
+mod tool;
+mod verdict;
+
+pub use approval::{
+    AlreadySettled, Approval, By, Decision, Failure, NotStartable, Permit, State, Status,
+};
+pub use call::ToolCall;
+pub use diff::UnifiedDiff;
+pub use digest::{Digest, canonical_json};
+pub use effect::{Effect, Target};
+pub use event::{Event, Usage};
+pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
+pub use mask::masked;
+pub use place::{Place, Side, Special};
+pub use policy::{Policy, Stance};
+pub use preview::{CommandPreview, DiffPreview, Preimage, Preview};
+pub use risk::Risk;
+pub use tool::{Invalid, Plan, Planner, ToolOutput};
+pub use verdict::{Outcome, Reason, Verdict};

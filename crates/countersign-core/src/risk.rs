@@ -1,0 +1,134 @@
+//! Risk: how much harm a call can do, from its effects alone.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::place::{Side, Special};
+use crate::{Effect, Target};
+
+/// How much harm a call can do if it turns out to be wrong.
+///
+/// The order is the meaning: a higher risk never asks for less consent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Risk {
+    /// Looks, inside the workspace.
+    Low,
+    /// Changes what is easily seen and put back.
+    Medium,
+    /// Can do anything, or reaches where it should not.
+    High,
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Low => "LOW",
+            Self::Medium => "MEDIUM",
+            Self::High => "HIGH",
+        })
+    }
+}
+
+/// Returns the risk of a call: that of its worst effect.
+///
+/// A call that lists no effect is not harmless but unknown, hence high.
+pub fn assess(effects: &[Effect]) -> Risk {
+    effects.iter().map(|effect| factor(effect).0).max().unwrap_or(Risk::High)
+}
+
+/// Returns why the call is as risky as it is, worst first, each factor once.
+pub fn factors(effects: &[Effect]) -> Vec<(Risk, String)> {
+    let mut found: Vec<_> = effects.iter().map(factor).collect();
+    if found.is_empty() {
+        found.push((Risk::High, "what it would do is unknown".to_owned()));
+    }
+    found.sort_by_key(|(risk, _)| std::cmp::Reverse(*risk));
+    found.dedup();
+    found
+}
+
+fn factor(effect: &Effect) -> (Risk, String) {
+    match effect {
+        Effect::Read(target) => reading(target),
+        Effect::Write(target) => writing(target),
+        Effect::Exec { argv, .. } => {
+            let program = argv.first().map_or("a program", String::as_str);
+            (Risk::High, format!("runs `{program}`"))
+        }
+        Effect::Opaque { why } => (Risk::High, why.clone()),
+    }
+}
+
+fn reading(Target { path, place }: &Target) -> (Risk, String) {
+    let path = path.display();
+    match (place.special, place.side) {
+        (Some(Special::Secret), _) => {
+            (Risk::High, format!("reads `{path}`, which may hold secrets"))
+        }
+        (_, Side::Outside) => (Risk::Medium, format!("reads `{path}`, outside the workspace")),
+        (_, Side::Inside) => (Risk::Low, "reads inside the workspace".to_owned()),
+    }
+}
+
+fn writing(Target { path, place }: &Target) -> (Risk, String) {
+    let path = path.display();
+    match (place.special, place.side) {
+        (Some(Special::Secret), _) => {
+            (Risk::High, format!("writes `{path}`, which may hold secrets"))
+        }
+        (Some(Special::Protected), _) => {
+            (Risk::High, format!("writes `{path}`, which steers what runs later"))
+        }
+        (None, Side::Outside) => (Risk::High, format!("writes `{path}`, outside the workspace")),
+        (None, Side::Inside) => (Risk::Medium, "changes a file in the workspace".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Place;
+
+    const INSIDE: Place = Place { side: Side::Inside, special: None };
+    const OUTSIDE: Place = Place { side: Side::Outside, special: None };
+    const PROTECTED: Place = Place { side: Side::Inside, special: Some(Special::Protected) };
+    const SECRET: Place = Place { side: Side::Inside, special: Some(Special::Secret) };
+
+    #[test]
+    fn the_worst_effect_decides() {
+        check(&[read(INSIDE)], Risk::Low);
+        check(&[read(INSIDE), read(OUTSIDE)], Risk::Medium);
+        check(&[read(INSIDE), write(INSIDE)], Risk::Medium);
+        check(&[write(INSIDE), write(PROTECTED)], Risk::High);
+        check(&[write(OUTSIDE)], Risk::High);
+        check(&[read(SECRET)], Risk::High);
+        check(&[read(INSIDE), Effect::Opaque { why: "?".into() }], Risk::High);
+    }
+
+    #[test]
+    fn a_call_without_effects_is_unknown_hence_high() {
+        check(&[], Risk::High);
+    }
+
+    #[test]
+    fn protected_files_are_special_to_write_not_to_read() {
+        check(&[read(PROTECTED)], Risk::Low);
+        check(&[write(PROTECTED)], Risk::High);
+    }
+
+    #[track_caller]
+    fn check(effects: &[Effect], risk: Risk) {
+        assert_eq!(assess(effects), risk, "{effects:?}");
+        assert_eq!(factors(effects)[0].0, risk, "the first factor explains the risk");
+    }
+
+    fn read(place: Place) -> Effect {
+        Effect::Read(Target { path: "/p".into(), place })
+    }
+
+    fn write(place: Place) -> Effect {
+        Effect::Write(Target { path: "/p".into(), place })
+    }
+}

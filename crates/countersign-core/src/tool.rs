@@ -1,0 +1,49 @@
+//! What the gate asks of a tool before it decides.
+
+use crate::{Effect, Preview, ToolCall};
+
+/// What a call would do, in the tool's own reading of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Everything the call would do; a tool that cannot tell lists [`Effect::Opaque`].
+    pub effects: Vec<Effect>,
+    /// One plain sentence of effect for the person who decides ("Create `src/a.rs` (12 lines)").
+    pub summary: String,
+}
+
+/// Why a call cannot run as it was made: for the model, so that it can mend it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+/// The side of a tool that the gate sees. Running is not part of it.
+///
+/// Implementations may read files (the gate calls them off the runtime), never write.
+pub trait Planner: Send + Sync + 'static {
+    /// Reads the call's input strictly and lists what it would do.
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid>;
+
+    /// Shows what the call would do, bound to the files as they are now.
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid>;
+}
+
+/// What a tool gives back to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// The text.
+    pub content: String,
+    /// Whether it tells of a failure.
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// Returns an output that tells of success.
+    pub fn ok(content: impl Into<String>) -> Self {
+        Self { content: content.into(), is_error: false }
+    }
+
+    /// Returns an output that tells of a failure.
+    pub fn error(content: impl Into<String>) -> Self {
+        Self { content: content.into(), is_error: true }
+    }
+}
