@@ -1,0 +1,26 @@
+//! The gate: takes a call, keeps the approval, waits for the decision, hands out the permit.
+//!
+//! [`Gate`] is the one door. [`Gate::pass`] takes a call through it, [`Gate::decide`] records what a
+//! person says, [`Gate::finish`] what came of it. Every change of state is a row changed by
+//! compare-and-set together with the [`Event`]s that tell of it (in [`store`]); [`Follow`] reads those
+//! back, each once and in order. A [`Journal`] records one run of a conversation. Time comes from a
+//! [`Clock`].
+//!
+//! This is the only crate with SQL, and the only one that waits for people.
+
+mod clock;
+mod deadlines;
+mod follow;
+mod gate;
+mod journal;
+mod live;
+pub mod store;
+mod waiting;
+
+pub use clock::{Clock, ManualClock, SystemClock, after};
+pub use countersign_core::Event;
+pub use follow::{Follow, Seen};
+pub use gate::{DecideError, Gate, Passage, Submitted, Timeouts, new_id};
+pub use journal::Journal;
+pub use live::{Live, News};
+pub use store::{Entry, NewRun, Project, RunEnd, SessionRow, Store, StoreError};

@@ -1,0 +1,116 @@
+//! The live side of the log: hints that it grew, and text that is still being written.
+//!
+//! Per project one ordered channel carries both, so a reader never sees a piece of a text after the
+//! whole of it. Hints may be lost (a slow reader looks at the log again), pieces too (the whole text
+//! follows as an entry); entries are never lost, since they are read from the store.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use countersign_core::{ProjectId, RunId, SessionId};
+use tokio::sync::broadcast;
+
+/// How many signals a reader may be behind before it has to catch up from the log.
+const BEHIND: usize = 1024;
+
+/// Something to show that is not in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// The conversation.
+    pub session: SessionId,
+    /// The run.
+    pub run: RunId,
+    /// What.
+    pub news: News,
+}
+
+/// What a run does at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The model has written some more.
+    TextDelta(String),
+    /// The model's answer broke off and is asked for again: what was written of it is void.
+    Retry {
+        /// Which attempt comes next.
+        attempt: u32,
+        /// After how long.
+        wait_ms: u64,
+        /// Why.
+        reason: String,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Signal {
+    /// The log has entries up to this number.
+    Logged(u64),
+    /// There is something to show that is not in the log.
+    Live(Arc<Live>),
+}
+
+/// The channels of all projects.
+#[derive(Debug, Default)]
+pub(crate) struct Channels {
+    projects: Mutex<HashMap<ProjectId, Channel>>,
+}
+
+#[derive(Debug)]
+struct Channel {
+    signals: broadcast::Sender<Signal>,
+    /// What has been written so far of texts that are not in the log yet.
+    drafts: HashMap<RunId, (SessionId, String)>,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self { signals: broadcast::channel(BEHIND).0, drafts: HashMap::new() }
+    }
+}
+
+impl Channels {
+    pub(crate) fn logged(&self, project: &ProjectId, seq: u64) {
+        if let Some(channel) = self.lock().get(project) {
+            // Nobody listening is fine: the log keeps it.
+            let _ = channel.signals.send(Signal::Logged(seq));
+        }
+    }
+
+    pub(crate) fn show(&self, project: &ProjectId, live: Live) {
+        let mut projects = self.lock();
+        let channel = projects.entry(project.clone()).or_default();
+        match &live.news {
+            News::TextDelta(text) => {
+                let draft = channel.drafts.entry(live.run);
+                draft.or_insert_with(|| (live.session.clone(), String::new())).1.push_str(text);
+            }
+            News::Retry { .. } => {
+                channel.drafts.remove(&live.run);
+            }
+        }
+        let _ = channel.signals.send(Signal::Live(Arc::new(live)));
+    }
+
+    /// Forgets what a run was writing: the whole of it is going into the log.
+    pub(crate) fn settle(&self, project: &ProjectId, run: RunId) {
+        if let Some(channel) = self.lock().get_mut(project) {
+            channel.drafts.remove(&run);
+        }
+    }
+
+    /// Listens from now on, and returns what is being written at this moment.
+    pub(crate) fn listen(&self, project: &ProjectId) -> (broadcast::Receiver<Signal>, Vec<Live>) {
+        let mut projects = self.lock();
+        let channel = projects.entry(project.clone()).or_default();
+        let drafts = channel.drafts.iter().map(|(run, (session, text))| Live {
+            session: session.clone(),
+            run: *run,
+            news: News::TextDelta(text.clone()),
+        });
+        let drafts = drafts.collect();
+        (channel.signals.subscribe(), drafts)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Channel>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

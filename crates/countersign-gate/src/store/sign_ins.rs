@@ -1,0 +1,48 @@
+//! Sign-ins: who holds a page's cookie. Only the hash of the secret is kept.
+
+use countersign_core::Digest;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::{Store, StoreError, iso};
+
+impl Store {
+    /// Keeps a sign-in under the digest of its secret.
+    pub async fn keep_sign_in(
+        &self,
+        secret: &Digest,
+        name: &str,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (hash, name) = (secret.to_string(), name.to_owned());
+        self.writer
+            .write(move |ledger| {
+                // Old ones go when a new one comes: the table never outgrows its use.
+                ledger.db.execute("DELETE FROM sign_ins WHERE expires_at <= ?", [iso(now)])?;
+                ledger.db.execute(
+                    "INSERT INTO sign_ins (hash, name, created_at, expires_at) VALUES (?, ?, ?, ?)",
+                    params![hash, name, iso(now), iso(expires_at)],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Returns who signed in with a secret, unless that was too long ago.
+    pub async fn signed_in(
+        &self,
+        secret: &Digest,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let hash = secret.to_string();
+        self.readers
+            .read(move |db| {
+                Ok(db
+                    .prepare_cached("SELECT name FROM sign_ins WHERE hash = ? AND expires_at > ?")?
+                    .query_row(params![hash, iso(now)], |row| row.get(0))
+                    .optional()?)
+            })
+            .await
+    }
+}

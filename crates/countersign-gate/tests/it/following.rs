@@ -1,0 +1,99 @@
+//! Following the log: nothing lost, nothing twice, whole texts after their pieces.
+
+use countersign_gate::{Event, Follow, News, Seen};
+use serde_json::json;
+
+use crate::world::{World, new_run};
+
+#[tokio::test]
+async fn a_follower_sees_what_was_before_and_what_comes_each_once() {
+    let world = World::new();
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    for n in 0..300 {
+        journal.record(vec![], vec![text(&format!("{n}"))]).await.unwrap();
+    }
+    let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
+    journal.record(vec![], vec![text("300")]).await.unwrap();
+    for n in 0..=300 {
+        assert_eq!(next(&mut follow).await, format!("{}: {n}", n + 2));
+    }
+}
+
+#[tokio::test]
+async fn pieces_of_a_text_come_before_the_whole_of_it() {
+    let world = World::new();
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
+    journal.show(News::TextDelta("he".into()));
+    journal.show(News::TextDelta("llo".into()));
+    journal.record(vec![], vec![text("hello")]).await.unwrap();
+    journal.show(News::TextDelta("next".into()));
+    for expected in ["~he", "~llo", "2: hello", "~next"] {
+        assert_eq!(next(&mut follow).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn who_comes_in_the_middle_of_a_text_gets_what_is_there_of_it() {
+    let world = World::new();
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    journal.show(News::TextDelta("he".into()));
+    journal.show(News::TextDelta("ll".into()));
+    let mut follow = world.gate.follow(&"p".into(), 0).await.unwrap();
+    journal.show(News::TextDelta("o".into()));
+    for expected in ["1: prompt", "~hell", "~o"] {
+        assert_eq!(next(&mut follow).await, expected);
+    }
+    journal.record(vec![], vec![text("hello")]).await.unwrap();
+    let mut late = world.gate.follow(&"p".into(), 1).await.unwrap();
+    assert_eq!(next(&mut late).await, "2: hello");
+}
+
+#[tokio::test]
+async fn a_reader_too_slow_for_the_pieces_loses_no_entry() {
+    let world = World::new();
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
+    for _ in 0..5_000 {
+        journal.show(News::TextDelta("x".into()));
+    }
+    journal.record(vec![], vec![text("whole")]).await.unwrap();
+    loop {
+        match next(&mut follow).await {
+            piece if piece.starts_with('~') => {}
+            entry => break assert_eq!(entry, "2: whole"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_has_one_run_at_a_time_and_keeps_its_messages() {
+    let world = World::new();
+    let first = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_none());
+    assert!(world.gate.begin_run(new_run("other")).await.unwrap().is_some());
+    first.record(vec![json!({"role": "assistant"})], vec![]).await.unwrap();
+    first.end(countersign_gate::RunEnd::Done, text("bye")).await.unwrap();
+    assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_some());
+    let messages = world.gate.store().messages(&"p".into(), &"s".into()).await.unwrap();
+    let hello = json!({"role": "user", "content": "hello"});
+    assert_eq!(messages, [hello.clone(), json!({"role": "assistant"}), hello]);
+}
+
+async fn next(follow: &mut Follow) -> String {
+    match follow.next().await.unwrap().unwrap() {
+        Seen::Logged(entry) => match entry.event {
+            Event::Text { text } => format!("{}: {text}", entry.seq),
+            Event::Prompt { .. } => format!("{}: prompt", entry.seq),
+            other => panic!("{other:?}"),
+        },
+        Seen::Live(live) => match live.news {
+            News::TextDelta(text) => format!("~{text}"),
+            News::Retry { .. } => "retry".into(),
+        },
+    }
+}
+
+fn text(text: &str) -> Event {
+    Event::Text { text: text.into() }
+}

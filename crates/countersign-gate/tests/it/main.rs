@@ -1,0 +1,8 @@
+//! The gate against a real SQLite file: rules at the boundary, races, deadlines, following.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says no by panicking")]
+
+mod deciding;
+mod following;
+mod recovery;
+mod world;
