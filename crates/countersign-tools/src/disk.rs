@@ -1,0 +1,380 @@
+//! Files, opened and replaced without following a link.
+//!
+//! A path that comes here was resolved before, so none of its parts is a link any more. Every part is
+//! opened from the folder above it and must not be one: a link put there in the meantime leads nowhere.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use countersign_core::{Digest, Invalid, Permit, Preimage};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
+
+use crate::ToolError;
+use crate::text::size;
+
+/// Above this many bytes a file is not read as a whole, hence not changed by us.
+pub(crate) const WHOLE_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// A look at something without opening it: works without leave to read, never hangs on a FIFO.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+const NO_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+
+/// Why a file cannot be read or replaced.
+#[derive(Debug)]
+pub(crate) enum DiskError {
+    Missing,
+    Folder,
+    /// A FIFO, a socket, a device; a link where none should be.
+    Special(&'static str),
+    ReadOnly,
+    TooLarge(u64),
+    Changed,
+    Io(&'static str, io::Error),
+}
+
+impl DiskError {
+    /// Returns the error in words, for the path as the call gives it.
+    pub(crate) fn at(self, path: &str) -> ToolError {
+        let path = path.to_owned();
+        let text = match self {
+            Self::Changed => return ToolError::Drift { path },
+            Self::Io(doing, cause) => return ToolError::Io { doing, path, cause },
+            Self::Missing => format!("`{path}` does not exist"),
+            Self::Folder => format!("`{path}` is a folder, not a file"),
+            Self::Special(what) => format!("`{path}` is {what}: only regular files are touched"),
+            Self::ReadOnly => {
+                format!("`{path}` is read-only; ask the user before you change its mode with Bash")
+            }
+            Self::TooLarge(bytes) => format!(
+                "`{path}` is too large to be changed as a whole ({}, the limit is {}); use Bash",
+                size(bytes),
+                size(WHOLE_LIMIT)
+            ),
+        };
+        ToolError::invalid(text)
+    }
+
+    /// Returns the error in words, before anything was approved.
+    pub(crate) fn in_preview(self, path: &str) -> Invalid {
+        match self.at(path) {
+            ToolError::Invalid(invalid) => invalid,
+            ToolError::Drift { path } => Invalid(format!("`{path}` changes while it is read")),
+            other => Invalid(other.to_string()),
+        }
+    }
+}
+
+/// A file as it was when it was read.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) bytes: Vec<u8>,
+    metadata: Metadata,
+}
+
+/// What there is at a path: a file, or nothing yet.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    path: PathBuf,
+    pub(crate) snapshot: Option<Snapshot>,
+}
+
+impl Standing {
+    /// Reads what there is at a resolved path.
+    pub(crate) fn read(path: &Path) -> Result<Self, DiskError> {
+        let snapshot = match open(path) {
+            Ok((file, metadata)) => {
+                if metadata.len() > WHOLE_LIMIT {
+                    return Err(DiskError::TooLarge(metadata.len()));
+                }
+                let mut bytes = Vec::new();
+                let read = file.take(WHOLE_LIMIT + 1).read_to_end(&mut bytes);
+                read.map_err(|error| DiskError::Io("read", error))?;
+                if bytes.len() as u64 > WHOLE_LIMIT {
+                    return Err(DiskError::TooLarge(bytes.len() as u64));
+                }
+                Some(Snapshot { bytes, metadata })
+            }
+            Err(DiskError::Missing) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path: path.to_owned(), snapshot })
+    }
+
+    /// Returns what a decision is to be bound to.
+    pub(crate) fn preimage(&self) -> Preimage {
+        let digest = self.snapshot.as_ref().map(|snapshot| Digest::of(&snapshot.bytes));
+        Preimage { path: self.path.clone(), digest }
+    }
+
+    /// Checks that this is what the decision was bound to, if it was bound to anything.
+    pub(crate) fn check(&self, permit: &Permit) -> Result<(), DiskError> {
+        // A path that leads elsewhere now is not among them either.
+        let bound = permit.preimages();
+        if bound.is_empty() || bound.contains(&self.preimage()) {
+            Ok(())
+        } else {
+            Err(DiskError::Changed)
+        }
+    }
+
+    /// Checks that the file may be written at all: replacing it would get around its mode.
+    pub(crate) fn check_writable(&self) -> Result<(), DiskError> {
+        match &self.snapshot {
+            Some(snapshot) if snapshot.metadata.mode() & 0o222 == 0 => Err(DiskError::ReadOnly),
+            Some(_) => match rustix::fs::access(&self.path, rustix::fs::Access::WRITE_OK) {
+                Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => Err(DiskError::ReadOnly),
+                _ => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// Puts `bytes` in the place of what was read, all or nothing.
+    ///
+    /// Keeps the mode and, where we may, the owner. Makes missing folders above a new file.
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), DiskError> {
+        self.check_writable()?;
+        let (above, name) = parts(&self.path)?;
+        let folder = open_folder(above, Missing::Make)?;
+        let temporary = Temporary::create(&folder, self.metadata())?;
+        temporary.fill(bytes, self.metadata()).map_err(|error| DiskError::Io("write", error))?;
+        self.check_still(&folder, above, name)?;
+        temporary.rename(name, self.snapshot.is_none())?;
+        sync_folder(&folder).map_err(|error| DiskError::Io("write", error))
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.snapshot.as_ref().map(|snapshot| &snapshot.metadata)
+    }
+
+    /// Checks, as late as possible, that the folder and the file are still those that were read.
+    fn check_still(&self, folder: &OwnedFd, above: &Path, name: &OsStr) -> Result<(), DiskError> {
+        let io = |error: io::Error| DiskError::Io("write", error);
+        let identity = |fd: &OwnedFd| -> io::Result<(u64, u64)> {
+            let metadata = File::from(fd.try_clone()?).metadata()?;
+            Ok((metadata.dev(), metadata.ino()))
+        };
+        let again = open_folder(above, Missing::Report).map_err(|_| DiskError::Changed)?;
+        if identity(folder).map_err(io)? != identity(&again).map_err(io)? {
+            return Err(DiskError::Changed);
+        }
+        let now = match look(folder, name) {
+            Ok(metadata) => Some(metadata),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(io(error.into())),
+        };
+        if self.metadata().map(stamp) == now.as_ref().map(stamp) {
+            Ok(())
+        } else {
+            Err(DiskError::Changed)
+        }
+    }
+}
+
+/// What changes when a file is replaced or written to.
+fn stamp(metadata: &Metadata) -> [i64; 8] {
+    [
+        metadata.dev().cast_signed(),
+        metadata.ino().cast_signed(),
+        metadata.size().cast_signed(),
+        i64::from(metadata.mode()),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+    ]
+}
+
+/// Opens a regular file to read it.
+pub(crate) fn open(path: &Path) -> Result<(File, Metadata), DiskError> {
+    let Ok((above, name)) = parts(path) else { return Err(DiskError::Folder) };
+    let folder = open_folder(above, Missing::Report)?;
+    let seen = look(&folder, name).map_err(|error| match error {
+        Errno::NOENT => DiskError::Missing,
+        other => DiskError::Io("read", other.into()),
+    })?;
+    check_regular(&seen)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | NO_LINK;
+    let file = rustix::fs::openat(&folder, name, flags, Mode::empty()).map(File::from);
+    let file = file.map_err(|error| match error {
+        Errno::NOENT => DiskError::Missing,
+        Errno::LOOP => DiskError::Changed,
+        other => DiskError::Io("read", other.into()),
+    })?;
+    // What was opened counts, not what was seen: the two may differ.
+    let metadata = file.metadata().map_err(|error| DiskError::Io("read", error))?;
+    check_regular(&metadata)?;
+    Ok((file, metadata))
+}
+
+fn check_regular(metadata: &Metadata) -> Result<(), DiskError> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        Ok(())
+    } else if kind.is_dir() {
+        Err(DiskError::Folder)
+    } else if kind.is_symlink() {
+        Err(DiskError::Changed)
+    } else if kind.is_fifo() {
+        Err(DiskError::Special("a FIFO"))
+    } else if kind.is_socket() {
+        Err(DiskError::Special("a socket"))
+    } else {
+        Err(DiskError::Special("a device"))
+    }
+}
+
+fn look(folder: &OwnedFd, name: &OsStr) -> Result<Metadata, Errno> {
+    let file = rustix::fs::openat(folder, name, LOOK | NO_LINK, Mode::empty()).map(File::from)?;
+    file.metadata().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+fn parts(path: &Path) -> Result<(&Path, &OsStr), DiskError> {
+    path.parent().zip(path.file_name()).ok_or(DiskError::Folder)
+}
+
+/// What to do about a folder that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Make,
+    Report,
+}
+
+/// Opens a folder from the root down, part by part, through no link.
+fn open_folder(path: &Path, missing: Missing) -> Result<OwnedFd, DiskError> {
+    let flags = LOOK | OFlags::DIRECTORY | NO_LINK;
+    let io = |error: Errno| DiskError::Io("open", error.into());
+    let mut here = rustix::fs::open("/", flags, Mode::empty()).map_err(io)?;
+    for part in path.components() {
+        let Component::Normal(name) = part else { continue };
+        let opened = match rustix::fs::openat(&here, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) if missing == Missing::Make => {
+                match rustix::fs::mkdirat(&here, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(DiskError::Io("make the folder of", error.into())),
+                }
+                rustix::fs::openat(&here, name, flags, Mode::empty())
+            }
+            other => other,
+        };
+        here = opened.map_err(|error| match error {
+            Errno::NOENT => DiskError::Missing,
+            other => io(other),
+        })?;
+    }
+    Ok(here)
+}
+
+fn sync_folder(folder: &OwnedFd) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::openat(folder, ".", flags, Mode::empty()) {
+        Ok(readable) => match rustix::fs::fsync(&readable) {
+            // Some file systems cannot sync a folder; the file itself is safe.
+            Ok(()) | Err(Errno::INVAL) => Ok(()),
+            Err(error) => Err(error.into()),
+        },
+        // A folder one may write to but not list.
+        Err(Errno::ACCESS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A file that is not yet in its place, gone when dropped.
+struct Temporary<'a> {
+    folder: &'a OwnedFd,
+    name: OsString,
+    file: File,
+    placed: std::cell::Cell<bool>,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(folder: &'a OwnedFd, replaces: Option<&Metadata>) -> Result<Self, DiskError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // What replaces a file must not be open to more people than that, not even for a moment.
+        let mode = Mode::from_raw_mode(if replaces.is_some() { 0o600 } else { 0o666 });
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | NO_LINK;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = OsString::from(format!(".countersign-{}-{number}", std::process::id()));
+            match rustix::fs::openat(folder, &name, flags, mode) {
+                Ok(fd) => {
+                    return Ok(Self { folder, name, file: fd.into(), placed: false.into() });
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(DiskError::Io("write", error.into())),
+            }
+        }
+    }
+
+    fn fill(&self, bytes: &[u8], replaces: Option<&Metadata>) -> io::Result<()> {
+        (&self.file).write_all(bytes)?;
+        if let Some(old) = replaces {
+            let new = self.file.metadata()?;
+            let mut mode = old.mode() & 0o7777;
+            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                let (uid, gid) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
+                if rustix::fs::fchown(&self.file, Some(uid), Some(gid)).is_err() {
+                    // With another owner these bits would lend out other rights.
+                    mode &= 0o777;
+                }
+            }
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?;
+        }
+        self.file.sync_all()
+    }
+
+    fn rename(self, name: &OsStr, must_be_new: bool) -> Result<(), DiskError> {
+        let result = if must_be_new {
+            rename_new(self.folder, &self.name, name)
+        } else {
+            rustix::fs::renameat(self.folder, &self.name, self.folder, name)
+        };
+        match result {
+            Ok(()) => {
+                self.placed.set(true);
+                Ok(())
+            }
+            Err(Errno::EXIST | Errno::ISDIR) => Err(DiskError::Changed),
+            Err(error) => Err(DiskError::Io("write", error.into())),
+        }
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.placed.get()
+            && let Err(error) = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty())
+        {
+            tracing::warn!(%error, "a temporary file could not be removed");
+        }
+    }
+}
+
+/// Renames where nothing stands yet; what came there in the meantime stays.
+#[cfg(target_os = "linux")]
+fn rename_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+    use rustix::fs::RenameFlags;
+    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        // Not every file system knows the flag.
+        Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(folder, from, folder, to),
+        result => result,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+    rustix::fs::renameat(folder, from, folder, to)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Edit: replaces one exact text in a file, and leaves every other byte as it was.
+
+mod hint;
+mod replacement;
+
+use async_trait::async_trait;
+use countersign_core::{
+    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use self::replacement::{Fault, Replacement};
+use crate::blocking::blocking;
+use crate::disk::{DiskError, Snapshot, Standing};
+use crate::input;
+use crate::shown::shown;
+use crate::text::{Encoding, Text, size};
+use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::workspace::Workspace;
+
+const DESCRIPTION: &str = "\
+Replaces an exact text in a file.
+
+- `file_path` is absolute, or relative to the working directory.
+- Read the file first: `old_string` has to be in it to the letter, with its indentation. Leave out the \
+line numbers and the tab that Read puts in front of every line.
+- `old_string` must occur once. If it occurs more often, add lines around it until it is unique, or set \
+`replace_all` to change every occurrence (to rename something, for example).
+- Write line ends as `\\n`; a file with `\\r\\n` keeps its own, and so do encoding and byte order mark.
+- An empty `old_string` makes a new file with `new_string` as its content, where there is none yet.
+- Prefer editing a file over writing a new one.
+- The user may see the change as a diff before it is made and reject it.";
+
+/// The tool that changes a part of a file.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    workspace: Workspace,
+    needs_approval: NeedsApproval,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The path of the file to change, absolute or relative to the working directory.
+    file_path: String,
+    /// The text to replace, exactly as it is in the file.
+    old_string: String,
+    /// The text to put in its place; different from `old_string`.
+    new_string: String,
+    /// Whether to replace every occurrence of `old_string` (default false).
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// A file before and after.
+struct Edited {
+    /// None for a file that is made.
+    before: Option<String>,
+    after: Replacement,
+    encoding: Encoding,
+}
+
+impl Edit {
+    /// Returns the tool, asking before it runs.
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
+        let input: Input = input::parse(call)?;
+        if input.old_string == input.new_string {
+            return Err(Invalid(
+                "old_string and new_string are the same: nothing would change".to_owned(),
+            ));
+        }
+        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        Ok((input, target))
+    }
+
+    fn change(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let (input, target) = self.read(permit.call())?;
+        let in_words = |error: DiskError| error.at(&input.file_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check(permit).map_err(in_words)?;
+        let edited = input.apply(standing.snapshot.as_ref())?;
+        standing.replace(&edited.encoding.encode(&edited.after.content)).map_err(in_words)?;
+        Ok(ToolOutput::ok(input.report(&edited)))
+    }
+}
+
+impl Input {
+    /// Makes the change in memory.
+    fn apply(&self, snapshot: Option<&Snapshot>) -> Result<Edited, Invalid> {
+        let path = &self.file_path;
+        let Some(snapshot) = snapshot else {
+            if !self.old_string.is_empty() {
+                return Err(Invalid(format!(
+                    "`{path}` does not exist; to make it, leave old_string empty or use Write"
+                )));
+            }
+            let after = Replacement::new_file(&self.new_string);
+            return Ok(Edited { before: None, after, encoding: Encoding::Utf8 });
+        };
+        if self.old_string.is_empty() {
+            return Err(Invalid(format!(
+                "`{path}` exists already: an empty old_string only makes new files; say which text \
+                 to replace, or use Write to replace all of it"
+            )));
+        }
+        let Text { content, encoding } = Text::decode(&snapshot.bytes).map_err(|kind| {
+            let bytes = size(snapshot.bytes.len() as u64);
+            Invalid(format!("`{path}` {kind} ({bytes}): it cannot be edited as text; use Bash"))
+        })?;
+        match Replacement::of(&content, &self.old_string, &self.new_string, self.replace_all) {
+            Ok(after) => Ok(Edited { before: Some(content), after, encoding }),
+            Err(Fault::NotFound) => Err(Invalid(format!(
+                "old_string is not in `{path}`. {}",
+                hint::why_not_found(&content, &self.old_string, &self.new_string)
+            ))),
+            Err(Fault::NotUnique { lines, more }) => {
+                let count = lines.len() + more;
+                let mut listed: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                if more > 0 {
+                    listed.push("…".to_owned());
+                }
+                Err(Invalid(format!(
+                    "old_string occurs {count} times in `{path}` (at lines {}). Add lines around it \
+                     until it is unique, or set replace_all to true to change every occurrence",
+                    listed.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Tells the model what the file looks like now, around the change.
+    fn report(&self, edited: &Edited) -> String {
+        let path = &self.file_path;
+        let done = match (&edited.before, edited.after.count) {
+            (None, _) => format!("The file {path} has been created."),
+            (Some(_), 1) => format!("The file {path} has been updated."),
+            (Some(_), count) => {
+                format!("The file {path} has been updated: {count} occurrences were replaced.")
+            }
+        };
+        let snippet = edited.after.snippet();
+        format!("{done} Here is the result of running `cat -n` on a snippet of it:\n{snippet}")
+    }
+}
+
+impl Planner for Edit {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let (input, target) = self.read(call)?;
+        let summary = format!("Edit `{}`", shown(&input.file_path));
+        Ok(Plan { effects: vec![Effect::Read(target.clone()), Effect::Write(target)], summary })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        let (input, target) = self.read(call)?;
+        let in_words = |error: DiskError| error.in_preview(&input.file_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check_writable().map_err(in_words)?;
+        let edited = input.apply(standing.snapshot.as_ref())?;
+        Ok(Preview::Diff(DiffPreview::new(
+            input.file_path,
+            edited.before.as_deref(),
+            &edited.after.content,
+            standing.preimage(),
+        )))
+    }
+}
+
+#[async_trait]
+impl Tool for Edit {
+    fn name(&self) -> &'static str {
+        "Edit"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Permit,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.change(&permit)).await
+    }
+}

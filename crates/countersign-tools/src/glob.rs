@@ -1,0 +1,224 @@
+//! Glob: finds files by their path.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use countersign_core::{
+    Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::DirEntry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::blocking::blocking;
+use crate::shown::shown;
+use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::workspace::Workspace;
+use crate::{input, walk};
+
+const DESCRIPTION: &str = "\
+Finds files by a pattern on their path, in projects of any size.
+
+- Patterns are like `**/*.rs`, `src/**/*.{ts,tsx}`, `test_*.py`. A pattern without `/` is looked for at \
+any depth; one with `/` starts at `path`.
+- `path` is the folder to search, the working directory unless you say otherwise.
+- Returns absolute paths, the most recently changed first, 100 at most; the answer says how many more \
+there are.
+- Files that `.gitignore` names are left out, hidden files are not. Links are not followed.
+- To find files by what is in them, use Grep.";
+
+/// How many paths are returned.
+const LIMIT: usize = 100;
+
+/// The tool that finds files.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    workspace: Workspace,
+    needs_approval: NeedsApproval,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The pattern the paths have to match.
+    pattern: String,
+    /// The folder to search. Leave it out for the working directory.
+    path: Option<String>,
+}
+
+/// An input, understood.
+struct Search {
+    /// The pattern as it was given.
+    pattern: String,
+    matcher: GlobMatcher,
+    /// The folder as it was given.
+    path: String,
+    target: Target,
+}
+
+impl Glob {
+    /// Returns the tool, not asking before it runs.
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, needs_approval: false.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
+        let Input { pattern, path } = input::parse(call)?;
+        if pattern.is_empty() {
+            return Err(Invalid("`pattern` is empty: use `**/*` for every file".to_owned()));
+        }
+        let (path, rest) = split(path.unwrap_or_else(|| ".".to_owned()), &pattern);
+        if Path::new(rest).components().any(|part| part == Component::ParentDir) {
+            return Err(Invalid("`pattern` holds `..`: give that folder in `path`".to_owned()));
+        }
+        let rest = rest.strip_prefix("./").unwrap_or(rest);
+        let anchored = if pattern.contains('/') { rest.to_owned() } else { format!("**/{rest}") };
+        let glob = GlobBuilder::new(&anchored).literal_separator(true).build();
+        let matcher = glob
+            .map_err(|error| Invalid(format!("`pattern`: {}; mend it", error.kind())))?
+            .compile_matcher();
+        let target = self.workspace.resolve(&call.cwd, &path)?;
+        Ok(Search { pattern, matcher, path, target })
+    }
+}
+
+/// Moves the fixed start of an absolute pattern to the folder.
+fn split(path: String, pattern: &str) -> (String, &str) {
+    if !pattern.starts_with('/') {
+        return (path, pattern);
+    }
+    let magic = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+    let fixed = pattern.get(..magic).unwrap_or_default();
+    let end = fixed.rfind('/').unwrap_or_default();
+    let folder = if end == 0 { "/" } else { pattern.get(..end).unwrap_or("/") };
+    (folder.to_owned(), pattern.get(end + 1..).unwrap_or_default())
+}
+
+impl Planner for Glob {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let search = self.read(call)?;
+        let summary = format!("Find `{}` in `{}`", shown(&search.pattern), shown(&search.path));
+        Ok(Plan { effects: vec![Effect::Read(search.target)], summary })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        self.read(call)?;
+        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+    }
+}
+
+#[async_trait]
+impl Tool for Glob {
+    fn name(&self) -> &'static str {
+        "Glob"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Permit,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |cancel| tool.read(permit.call())?.run(cancel)).await
+    }
+}
+
+/// The newest files so far, and how many there were.
+#[derive(Default)]
+struct Newest {
+    // The oldest is on top, to be dropped.
+    files: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>>,
+    count: usize,
+}
+
+impl Newest {
+    fn add(&mut self, changed: SystemTime, path: PathBuf) {
+        self.count += 1;
+        self.files.push(Reverse((changed, Reverse(path))));
+        if self.files.len() > LIMIT {
+            self.files.pop();
+        }
+    }
+}
+
+impl Search {
+    fn run(&self, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        if !walk::check_exists(&self.path, &self.target)?.is_dir() {
+            return Err(ToolError::invalid(format!("`{}` is a file, not a folder", self.path)));
+        }
+        let found = Mutex::new(Newest::default());
+        let visit = |entry: &DirEntry| {
+            let path = entry.path();
+            if path.strip_prefix(&self.target.path).is_ok_and(|path| self.matcher.is_match(path)) {
+                let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
+                let changed = changed.unwrap_or(SystemTime::UNIX_EPOCH);
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.add(changed, path.to_owned());
+            }
+        };
+        walk::each_file(&walk::through(&self.target.path), cancel, || visit);
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        let Newest { files, count } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if count == 0 {
+            return Ok(ToolOutput::ok("No files found"));
+        }
+        let mut lines: Vec<String> = files
+            .into_sorted_vec()
+            .into_iter()
+            .map(|Reverse((_, Reverse(path)))| path.display().to_string())
+            .collect();
+        if count > LIMIT {
+            lines.push(format!(
+                "[{} more files match; use a narrower pattern or path to see them]",
+                count - LIMIT
+            ));
+        }
+        Ok(ToolOutput::ok(lines.join("\n")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absolute_pattern_brings_its_folder_along() {
+        check("src/*.rs", ".", "src/*.rs");
+        check("/ws/src/**/*.rs", "/ws/src", "**/*.rs");
+        check("/ws/a*/b", "/ws", "a*/b");
+        check("/*.rs", "/", "*.rs");
+        check("/ws/exact.rs", "/ws", "exact.rs");
+    }
+
+    #[track_caller]
+    fn check(pattern: &str, folder: &str, rest: &str) {
+        assert_eq!(split(".".to_owned(), pattern), (folder.to_owned(), rest));
+    }
+}

@@ -1,0 +1,384 @@
+//! Grep: finds text in files.
+
+mod found;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use countersign_core::{
+    Effect, Invalid, Permit, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput,
+};
+use grep_matcher::LineTerminator;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use ignore::types::TypesBuilder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use self::found::{Found, Interruptible, Page, Wanted};
+use crate::blocking::blocking;
+use crate::shown::shown;
+use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::workspace::Workspace;
+use crate::{disk, input, walk};
+
+const DESCRIPTION: &str = "\
+Searches the content of files with a regular expression, as ripgrep does.
+
+- `pattern` is a regular expression in Rust's syntax: `log.*Error`, `fn\\s+\\w+`. Escape braces and \
+parentheses that you mean literally (`interface\\{\\}`).
+- `path` is the file or folder to search, the working directory unless you say otherwise.
+- Narrow it down with `glob` (`*.js`, `**/*.tsx`, `!*.min.js`) or `type` (`rust`, `py`, `js`).
+- `output_mode`: `files_with_matches` (default) lists files, the most recently changed first; `content` \
+shows the lines, with `-A`, `-B`, `-C` lines around them; `count` counts the matching lines per file.
+- A pattern matches within one line. For one that spans lines set `multiline` to true.
+- The answer holds 250 lines unless you set `head_limit`; with `offset` you go on from there.
+- Binary files and files that `.gitignore` names are left out, and so are files that may hold secrets \
+(`.env`, keys) unless you name one in `path`.
+- Use this instead of running `grep` or `rg` in Bash.";
+
+/// How many entries are returned unless the call says otherwise.
+const HEAD_LIMIT: usize = 250;
+
+/// Above this many bytes of finds, nothing further is collected.
+const COLLECT_LIMIT: usize = 32 * 1024 * 1024;
+
+/// Above this many bytes a line, or a file in a search that spans lines, is not searched: it would
+/// have to be held as a whole.
+const HEAP_LIMIT: usize = 64 * 1024 * 1024;
+
+/// How many lines of context can be had.
+const CONTEXT_LIMIT: usize = 1000;
+
+/// The tool that searches files.
+#[derive(Clone, Debug)]
+pub struct Grep {
+    workspace: Workspace,
+    needs_approval: NeedsApproval,
+}
+
+/// What the answer is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutputMode {
+    #[default]
+    FilesWithMatches,
+    Content,
+    Count,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The regular expression to search for.
+    pattern: String,
+    /// The file or folder to search. Leave it out for the working directory.
+    path: Option<String>,
+    /// Which files to search, by name: `*.js`, `*.{ts,tsx}`, `!*.min.js`.
+    glob: Option<String>,
+    /// Which files to search, by kind: `rust`, `py`, `js`, `go`, …
+    r#type: Option<String>,
+    /// What to return: the files (default), the matching lines, or how many there are per file.
+    #[serde(default)]
+    output_mode: OutputMode,
+    /// Whether upper and lower case are the same (default false).
+    #[serde(rename = "-i", default)]
+    ignore_case: bool,
+    /// Whether lines come with their numbers (default true). Only for `content`.
+    #[serde(rename = "-n")]
+    numbers: Option<bool>,
+    /// How many lines to show after each match. Only for `content`.
+    #[serde(rename = "-A")]
+    after: Option<usize>,
+    /// How many lines to show before each match. Only for `content`.
+    #[serde(rename = "-B")]
+    before: Option<usize>,
+    /// How many lines to show before and after each match. Only for `content`.
+    #[serde(rename = "-C")]
+    context: Option<usize>,
+    /// Whether a match may span lines, and `.` matches line ends (default false).
+    #[serde(default)]
+    multiline: bool,
+    /// How many entries to return (default 250, 0 for as many as fit).
+    head_limit: Option<usize>,
+    /// How many entries to leave out at the start (default 0).
+    offset: Option<usize>,
+}
+
+/// An input, understood.
+struct Search {
+    input: Input,
+    matcher: RegexMatcher,
+    /// The path as it was given.
+    path: String,
+    target: Target,
+}
+
+impl Grep {
+    /// Returns the tool, not asking before it runs.
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, needs_approval: false.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
+        let input: Input = input::parse(call)?;
+        let matcher = matcher(&input)?;
+        if input.contexts().any(|lines| lines > CONTEXT_LIMIT) {
+            return Err(Invalid(format!("`-A`, `-B`, `-C`: at most {CONTEXT_LIMIT} lines")));
+        }
+        let path = input.path.clone().unwrap_or_else(|| ".".to_owned());
+        let target = self.workspace.resolve(&call.cwd, &path)?;
+        Ok(Search { input, matcher, path, target })
+    }
+}
+
+impl Input {
+    fn contexts(&self) -> impl Iterator<Item = usize> {
+        [self.after, self.before, self.context].into_iter().flatten()
+    }
+}
+
+fn matcher(input: &Input) -> Result<RegexMatcher, Invalid> {
+    if input.pattern.is_empty() {
+        return Err(Invalid("`pattern` is empty: say what to search for".to_owned()));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder.case_insensitive(input.ignore_case).multi_line(true);
+    if input.multiline {
+        builder.dot_matches_new_line(true);
+    } else {
+        builder.crlf(true);
+    }
+    builder.build(&input.pattern).map_err(|error| {
+        let hint = if error.to_string().contains("not allowed in a regex") {
+            "to match across lines set `multiline` to true"
+        } else {
+            "escape characters that you mean literally with `\\`"
+        };
+        Invalid(format!("`pattern` is no regular expression: {error}\n{hint}"))
+    })
+}
+
+impl Planner for Grep {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let search = self.read(call)?;
+        let (pattern, path) = (shown(&search.input.pattern), shown(&search.path));
+        let summary = format!("Search for `{pattern}` in `{path}`");
+        Ok(Plan { effects: vec![Effect::Read(search.target)], summary })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        self.read(call)?;
+        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+    }
+}
+
+#[async_trait]
+impl Tool for Grep {
+    fn name(&self) -> &'static str {
+        "Grep"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Permit,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |cancel| {
+            let call = permit.call();
+            tool.read(call)?.run(&tool.workspace, &call.cwd, cancel)
+        })
+        .await
+    }
+}
+
+impl Search {
+    fn run(
+        &self,
+        workspace: &Workspace,
+        cwd: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        walk::check_exists(&self.path, &self.target)?;
+        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let walk = self.walk()?;
+        let finds = Mutex::new(Vec::new());
+        let (secrets, collected) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let visit = |searcher: &mut Searcher, path: &Path| {
+            if self.is_secret(workspace, path) {
+                secrets.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            if collected.load(Ordering::Relaxed) > COLLECT_LIMIT {
+                return;
+            }
+            let shown = path.strip_prefix(&cwd).unwrap_or(path);
+            if let Some(found) = self.search(searcher, path, shown, cancel) {
+                collected.fetch_add(found.bytes(), Ordering::Relaxed);
+                finds.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            }
+        };
+        walk::each_file(&walk, cancel, || {
+            let mut searcher = self.searcher();
+            move |entry| visit(&mut searcher, entry.path())
+        });
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        let finds = finds.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut page = Page {
+            offset: self.input.offset.unwrap_or(0),
+            limit: match self.input.head_limit {
+                None => NonZeroUsize::new(HEAD_LIMIT),
+                Some(limit) => NonZeroUsize::new(limit),
+            },
+            notes: Vec::new(),
+        };
+        if collected.into_inner() > COLLECT_LIMIT {
+            page.notes
+                .push("[Too much matches: not every file was searched; narrow it down]".into());
+        }
+        if finds.iter().any(Found::is_cut) {
+            page.notes.push("[Not every line of the longest files is counted here]".to_owned());
+        }
+        match secrets.into_inner() {
+            0 => {}
+            count => page.notes.push(format!(
+                "[{count} files that may hold secrets were left out; name one in `path` to search it]"
+            )),
+        }
+        Ok(ToolOutput::ok(match self.input.output_mode {
+            OutputMode::FilesWithMatches => found::files(finds, &page),
+            OutputMode::Content => found::content(finds, &page, self.has_context()),
+            OutputMode::Count => found::counts(finds, &page),
+        }))
+    }
+
+    /// Returns whether a file may hold secrets although what was asked for does not look like it.
+    fn is_secret(&self, workspace: &Workspace, path: &Path) -> bool {
+        let secret = Some(Special::Secret);
+        self.target.place.special != secret && workspace.place(path).special == secret
+    }
+
+    fn walk(&self) -> Result<WalkBuilder, Invalid> {
+        let mut walk = walk::through(&self.target.path);
+        if let Some(globs) = &self.input.glob {
+            let mut overrides = OverrideBuilder::new(&self.target.path);
+            for glob in words(globs) {
+                overrides
+                    .add(glob)
+                    .map_err(|error| Invalid(format!("`glob`: {error}; mend it")))?;
+            }
+            let overrides = overrides.build();
+            walk.overrides(overrides.map_err(|error| Invalid(format!("`glob`: {error}")))?);
+        }
+        if let Some(kind) = &self.input.r#type {
+            let mut types = TypesBuilder::new();
+            types.add_defaults().select(kind);
+            walk.types(types.build().map_err(|_| {
+                Invalid(format!(
+                    "`type`: `{}` is not known; use one like `rust`, `py`, `js`, `ts`, `go`, or `glob`",
+                    shown(kind)
+                ))
+            })?);
+        }
+        Ok(walk)
+    }
+
+    fn searcher(&self) -> Searcher {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_number(true)
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(HEAP_LIMIT));
+        if self.input.multiline {
+            builder.multi_line(true);
+        } else {
+            builder.line_terminator(LineTerminator::crlf());
+        }
+        if self.input.output_mode == OutputMode::Content {
+            let around = self.input.context.unwrap_or(0);
+            builder.before_context(self.input.before.unwrap_or(around));
+            builder.after_context(self.input.after.unwrap_or(around));
+        }
+        builder.build()
+    }
+
+    fn has_context(&self) -> bool {
+        self.input.contexts().any(|lines| lines > 0)
+    }
+
+    /// Searches one file; none where nothing is found or it cannot be read.
+    fn search(
+        &self,
+        searcher: &mut Searcher,
+        path: &Path,
+        shown: &Path,
+        cancel: &CancellationToken,
+    ) -> Option<Found> {
+        let (file, metadata) = disk::open(path).ok()?;
+        let wanted = Wanted {
+            lines: self.input.output_mode == OutputMode::Content,
+            only_whether: self.input.output_mode == OutputMode::FilesWithMatches,
+            numbers: self.input.numbers.unwrap_or(true),
+        };
+        let mut found = Found::new(shown.display().to_string(), metadata.modified().ok(), wanted);
+        let reader = Interruptible { file, cancel };
+        if let Err(error) = searcher.search_reader(&self.matcher, reader, &mut found) {
+            tracing::debug!(path = %path.display(), %error, "a file was not searched to its end");
+        }
+        found.is_any().then_some(found)
+    }
+}
+
+/// Cuts a list of globs at white space and commas, except within braces.
+fn words(globs: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    globs
+        .split(|letter: char| {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && (letter.is_whitespace() || letter == ',')
+        })
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_are_cut_outside_braces_only() {
+        assert_eq!(words("*.{ts,tsx} !*.min.js,*.rs"), ["*.{ts,tsx}", "!*.min.js", "*.rs"]);
+    }
+}

@@ -1,0 +1,80 @@
+//! What a model sent, read strictly; and the schema it was told to follow.
+
+use countersign_core::{Invalid, ToolCall};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::capped::cap;
+
+/// Above this many characters the description of a fault is cut.
+const FAULT_LIMIT: usize = 600;
+
+/// Reads the input of a call, or says which field is wrong and what belongs there.
+pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> {
+    serde_path_to_error::deserialize(&call.input).map_err(|error| {
+        let field = error.path().to_string();
+        // What was found is quoted in it, and may be as long as the model likes.
+        let fault = plain(&cap(&error.inner().to_string(), FAULT_LIMIT));
+        let place = if field == "." { String::new() } else { format!("`{field}`: ") };
+        Invalid(format!("{place}{fault}; mend the input of {} and call it again", call.tool_name))
+    })
+}
+
+/// Says in plain words what serde says in those of Rust.
+fn plain(fault: &str) -> String {
+    let fault = fault
+        .replace("a nonzero u64", "a positive integer")
+        .replace("a nonzero usize", "a positive integer")
+        .replace("usize", "a whole number")
+        .replace("u64", "a whole number")
+        .replace("struct Input", "an object");
+    match fault.split_once(", expected ") {
+        Some((found, expected)) if !found.starts_with("unknown") => {
+            format!("expected {expected}, found {}", found.rsplit(": ").next().unwrap_or(found))
+        }
+        _ => fault,
+    }
+}
+
+/// Returns the schema of an input without what says nothing to a model.
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::default().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Value::Object(root) = &mut schema {
+        root.remove("title");
+        root.remove("description");
+        if let Some(Value::Object(fields)) = root.get_mut("properties") {
+            fields.values_mut().filter_map(Value::as_object_mut).for_each(tidy);
+        }
+    }
+    schema
+}
+
+/// Drops Rust's number formats, and `null`: a field that is not given is left out.
+fn tidy(field: &mut Map<String, Value>) {
+    field.remove("format");
+    if field.get("default").is_some_and(Value::is_null) {
+        field.remove("default");
+    }
+    if let Some(Value::Array(types)) = field.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            field.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = field.remove("anyOf") {
+        let mut real =
+            choices.into_iter().filter(|choice| choice.get("type") != Some(&"null".into()));
+        if let Some(Value::Object(only)) = real.next() {
+            for (key, value) in only {
+                field.entry(key).or_insert(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Children: the only place that starts one, and the one that sees to it that none is left.
+//!
+//! A child leads a process group of its own, sees only the environment it is given and reads from
+//! nothing. Its whole group is ended when it exits, when its time is up, on cancel and on drop. A
+//! process that leaves the group (`setsid`) is out of reach here: that takes the sandbox.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::capped::Capped;
+
+/// How long a group has to end by itself after it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long output is still read after the child has exited, if others hold its pipes open.
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// The environment a child sees: what the binary chose, and nothing else.
+#[derive(Clone, Default)]
+pub struct Environment(Vec<(String, String)>);
+
+impl From<Vec<(String, String)>> for Environment {
+    fn from(variables: Vec<(String, String)>) -> Self {
+        Self(variables)
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
+        Self(variables.into_iter().collect())
+    }
+}
+
+/// Names only: values may be private.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// What to start, and within which bounds.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [&'a str],
+    pub(crate) cwd: &'a Path,
+    pub(crate) environment: &'a Environment,
+    pub(crate) time_limit: Duration,
+    /// How many characters of either end of either stream are kept.
+    pub(crate) keep: usize,
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Exited(ExitStatus),
+    TimedOut,
+    Cancelled,
+}
+
+/// A child that is no more.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) end: End,
+    pub(crate) stdout: Capped,
+    pub(crate) stderr: Capped,
+}
+
+/// Runs a child to its end, whichever comes first of exit, time limit and cancel.
+pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::Result<Ended> {
+    let mut group = Group::start(&launch)?;
+    let mut stdout = Pipe::new(group.child.stdout().take(), launch.keep);
+    let mut stderr = Pipe::new(group.child.stderr().take(), launch.keep);
+    let mut reading = Reading::new(&mut stdout, &mut stderr);
+    let end = tokio::select! {
+        exited = timeout(launch.time_limit, reading.during(group.exit())) => match exited {
+            Ok(status) => End::Exited(status?),
+            Err(_) => End::TimedOut,
+        },
+        () = cancel.cancelled() => End::Cancelled,
+    };
+    match end {
+        End::Exited(_) => {
+            let _ = timeout(DRAIN, reading.read_on()).await;
+        }
+        End::TimedOut | End::Cancelled => {
+            group.signal(Signal::TERM);
+            let deadline = Instant::now() + GRACE;
+            let _ = timeout_at(deadline, reading.during(group.exit())).await;
+            // The pipes are open as long as one of the group still cleans up.
+            let _ = timeout_at(deadline, reading.read_on()).await;
+        }
+    }
+    group.end().await;
+    Ok(Ended { end, stdout: stdout.kept, stderr: stderr.kept })
+}
+
+/// A child and all its kin.
+struct Group {
+    child: Box<dyn ChildWrapper>,
+    /// None once the group has been ended: the number may then be another's.
+    id: Option<Pid>,
+}
+
+impl Group {
+    fn start(launch: &Launch<'_>) -> io::Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "this is where children start")]
+        let mut command = Command::new(launch.program);
+        command
+            .args(launch.arguments)
+            .current_dir(launch.cwd)
+            .env_clear()
+            .envs(launch.environment.0.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut command = CommandWrap::from(command);
+        let child = command.wrap(ProcessGroup::leader()).wrap(KillOnDrop).spawn()?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok(Self { child, id })
+    }
+
+    /// Waits for the child itself, not for its kin. May be dropped and called again.
+    async fn exit(&mut self) -> io::Result<ExitStatus> {
+        self.child.inner_mut().wait().await
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id {
+            match kill_process_group(id, signal) {
+                Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+                Err(error) => tracing::warn!(%error, "a process group could not be signalled"),
+            }
+        }
+    }
+
+    /// Kills what is left of the group and waits for what is ours to wait for.
+    async fn end(&mut self) {
+        self.signal(Signal::KILL);
+        self.id = None;
+        // One that hangs in the kernel dies later; the runtime reaps it then.
+        match timeout(GRACE, self.child.wait()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "a child could not be waited for"),
+            Err(_) => tracing::warn!("a killed child does not end"),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// One stream of a child and what is kept of it.
+struct Pipe {
+    source: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    buffer: Vec<u8>,
+    kept: Capped,
+}
+
+impl Pipe {
+    fn new(source: Option<impl AsyncRead + Send + Unpin + 'static>, keep: usize) -> Self {
+        Self {
+            source: source.map(|source| Box::new(source) as _),
+            buffer: vec![0; 64 * 1024],
+            kept: Capped::new(keep),
+        }
+    }
+
+    /// Reads until the end. May be dropped and called again: nothing read is lost.
+    async fn read_on(&mut self) {
+        while let Some(source) = &mut self.source {
+            match source.read(&mut self.buffer).await {
+                Ok(0) | Err(_) => self.source = None,
+                Ok(length) => self.kept.push(self.buffer.get(..length).unwrap_or_default()),
+            }
+        }
+    }
+}
+
+/// Both streams, read together.
+struct Reading<'a> {
+    stdout: &'a mut Pipe,
+    stderr: &'a mut Pipe,
+}
+
+impl<'a> Reading<'a> {
+    fn new(stdout: &'a mut Pipe, stderr: &'a mut Pipe) -> Self {
+        Self { stdout, stderr }
+    }
+
+    /// Reads both to their end.
+    async fn read_on(&mut self) {
+        tokio::join!(self.stdout.read_on(), self.stderr.read_on());
+    }
+
+    /// Reads on until something else is done.
+    async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
+        tokio::pin!(other);
+        tokio::select! {
+            done = &mut other => return done,
+            () = self.read_on() => {}
+        }
+        other.await
+    }
+}
+
+/// Returns how a signal is called.
+pub(crate) fn signal_name(number: i32) -> String {
+    let name = match Signal::from_named_raw(number) {
+        Some(Signal::HUP) => "SIGHUP",
+        Some(Signal::INT) => "SIGINT",
+        Some(Signal::QUIT) => "SIGQUIT",
+        Some(Signal::ILL) => "SIGILL",
+        Some(Signal::TRAP) => "SIGTRAP",
+        Some(Signal::ABORT) => "SIGABRT",
+        Some(Signal::BUS) => "SIGBUS",
+        Some(Signal::FPE) => "SIGFPE",
+        Some(Signal::KILL) => "SIGKILL",
+        Some(Signal::SEGV) => "SIGSEGV",
+        Some(Signal::PIPE) => "SIGPIPE",
+        Some(Signal::ALARM) => "SIGALRM",
+        Some(Signal::TERM) => "SIGTERM",
+        Some(Signal::XCPU) => "SIGXCPU",
+        Some(Signal::XFSZ) => "SIGXFSZ",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,307 @@
+//! Read: shows a part of a text file with its line numbers.
+
+mod window;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use async_trait::async_trait;
+use countersign_core::{
+    Effect, Invalid, Permit, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput,
+};
+use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use self::window::Window;
+use crate::blocking::blocking;
+use crate::disk::{self, DiskError};
+use crate::input;
+use crate::shown::shown;
+use crate::text::{Encoding, size};
+use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::workspace::Workspace;
+
+const DESCRIPTION: &str = "\
+Reads a text file from the local filesystem.
+
+- `file_path` is absolute, or relative to the working directory.
+- By default it reads the first 2000 lines. With `offset` (the first line, counted from 1) and `limit` \
+(how many lines) you read any part of a long file; the answer says how to go on.
+- Lines longer than 2000 characters are cut, and the cut is marked.
+- The answer has the form of `cat -n`: the line number, a tab, the line. Numbers and tabs are not part \
+of the file.
+- UTF-8 and UTF-16 (with a byte order mark) are read as text; binary files are not shown.
+- It reads files only. To see what is in a folder, use Glob, or `ls` with Bash.
+- Read several files at once when you will likely need them all.";
+
+/// How many lines are shown unless the call says otherwise.
+const LINES: usize = 2000;
+
+/// How much of a file is read at once, and looked at to tell text from binary.
+const CHUNK: usize = 64 * 1024;
+
+/// The tool that reads files.
+#[derive(Clone, Debug)]
+pub struct Read {
+    workspace: Workspace,
+    needs_approval: NeedsApproval,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The path of the file to read, absolute or relative to the working directory.
+    file_path: String,
+    /// The number of the first line to read, counted from 1. Only for files too long to read at once.
+    offset: Option<NonZeroUsize>,
+    /// How many lines to read. Only for files too long to read at once.
+    limit: Option<NonZeroUsize>,
+}
+
+impl Read {
+    /// Returns the tool, not asking before it runs.
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, needs_approval: false.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
+        let input: Input = input::parse(call)?;
+        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        Ok((input, target))
+    }
+}
+
+impl Planner for Read {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let (input, target) = self.read(call)?;
+        let summary = format!("Read `{}`", shown(&input.file_path));
+        Ok(Plan { effects: vec![Effect::Read(target)], summary })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        self.read(call)?;
+        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+    }
+}
+
+#[async_trait]
+impl Tool for Read {
+    fn name(&self) -> &'static str {
+        "Read"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Permit,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |cancel| {
+            let (input, target) = tool.read(permit.call())?;
+            show(&input, &target, cancel).map(ToolOutput::ok)
+        })
+        .await
+    }
+}
+
+/// Returns the lines that were asked for, and what there is to know about the others.
+fn show(input: &Input, target: &Target, cancel: &CancellationToken) -> Result<String, ToolError> {
+    let path = &input.file_path;
+    let (mut file, metadata) = match disk::open(&target.path) {
+        Ok(opened) => opened,
+        Err(DiskError::Missing) => return Err(missing(path, target)),
+        Err(DiskError::Folder) => {
+            return Err(ToolError::invalid(format!(
+                "`{path}` is a folder; list it with Glob, or with `ls` in Bash"
+            )));
+        }
+        Err(error) => return Err(error.at(path)),
+    };
+    let mut buffer = vec![0; CHUNK];
+    let first =
+        fill(&mut file, &mut buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
+    let start = buffer.get(..first).unwrap_or_default();
+    let encoding = Encoding::at_start_of(start);
+    if is_binary(start, encoding) {
+        let bytes = size(metadata.len());
+        return Err(ToolError::invalid(format!(
+            "`{path}` is a binary file ({bytes}) and cannot be shown as text; look at it with a \
+             program in Bash (`file`, `xxd`, `strings`)"
+        )));
+    }
+    let from = input.offset.map_or(1, NonZeroUsize::get);
+    let limit = input.limit.map_or(LINES, NonZeroUsize::get);
+    let mut window = Window::new(from, limit);
+    let mut decoding = Decoding::new(encoding);
+    let mut filled = first;
+    loop {
+        let bytes = buffer.get(..filled).unwrap_or_default();
+        let last = bytes.is_empty();
+        decoding.push(bytes, last, &mut window);
+        if last || window.has_enough() {
+            break;
+        }
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        filled =
+            fill(&mut file, &mut buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
+    }
+    window.into_answer(path, decoding.had_faults).map_err(ToolError::invalid)
+}
+
+fn fill(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Bytes to text, chunk by chunk.
+struct Decoding {
+    decoder: Decoder,
+    had_faults: bool,
+    text: String,
+}
+
+impl Decoding {
+    fn new(encoding: Encoding) -> Self {
+        let decoder = match encoding {
+            Encoding::Utf8 | Encoding::Utf8Bom => UTF_8,
+            Encoding::Utf16Le => UTF_16LE,
+            Encoding::Utf16Be => UTF_16BE,
+        };
+        Self {
+            decoder: decoder.new_decoder_with_bom_removal(),
+            had_faults: false,
+            text: String::with_capacity(CHUNK * 3),
+        }
+    }
+
+    fn push(&mut self, mut bytes: &[u8], last: bool, window: &mut Window) {
+        loop {
+            self.text.clear();
+            let (result, read, faults) = self.decoder.decode_to_string(bytes, &mut self.text, last);
+            self.had_faults |= faults;
+            window.push(&self.text);
+            bytes = bytes.get(read..).unwrap_or_default();
+            if result == CoderResult::InputEmpty {
+                break;
+            }
+        }
+    }
+}
+
+/// Guesses from its start whether a file is something else than text.
+fn is_binary(start: &[u8], encoding: Encoding) -> bool {
+    match encoding {
+        Encoding::Utf16Le | Encoding::Utf16Be => false,
+        Encoding::Utf8 | Encoding::Utf8Bom => {
+            if start.contains(&0) {
+                return true;
+            }
+            if std::str::from_utf8(start).is_ok() {
+                return false;
+            }
+            let text = String::from_utf8_lossy(start);
+            let odd = |c: &char| *c == '\u{fffd}' || (c.is_control() && !c.is_whitespace());
+            // Old eight-bit texts have a few odd characters, not a third of them.
+            text.chars().filter(odd).count() * 3 > text.chars().count()
+        }
+    }
+}
+
+/// Says that a file is not there, and what it may have been meant to be.
+fn missing(path: &str, target: &Target) -> ToolError {
+    let hint = match similar(target) {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => "; find it with Glob".to_owned(),
+    };
+    ToolError::invalid(format!("`{path}` does not exist{hint}"))
+}
+
+/// Returns the name next to a missing one that looks most like it.
+fn similar(target: &Target) -> Option<String> {
+    // Outside the workspace even names are nobody's business.
+    if target.place.side == Side::Outside {
+        return None;
+    }
+    let wanted = target.path.file_name()?.to_str()?.to_lowercase();
+    let names = std::fs::read_dir(target.path.parent()?).ok()?.take(10_000);
+    let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let stem = |name: &str| Path::new(name).file_stem().map(std::ffi::OsStr::to_owned);
+    names
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let distance =
+                if stem(&lower) == stem(&wanted) { 1 } else { distance(&lower, &wanted) };
+            (distance <= 1 + wanted.chars().count() / 5).then_some((distance, name))
+        })
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Returns how many letters have to be put in, taken out or changed.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, from) in left.chars().enumerate() {
+        let mut diagonal = index;
+        let mut before = index + 1;
+        for (to, cell) in right.iter().zip(row.iter_mut().skip(1)) {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = *cell;
+            before = changed.min(before + 1).min(*cell + 1);
+            *cell = before;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = index + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_letters() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("main.rs", "main.rs"), 0);
+        assert_eq!(distance("mian.rs", "main.rs"), 2);
+        assert_eq!(distance("mai.rs", "main.rs"), 1);
+    }
+
+    #[test]
+    fn text_with_a_few_odd_bytes_is_text() {
+        assert!(!is_binary(b"caf\xe9 au lait\n", Encoding::Utf8));
+        assert!(is_binary(b"\x7fELF\x02\x01\0", Encoding::Utf8));
+        assert!(is_binary(b"\x89\xfa\xcc\xfe\x01\x02\x03", Encoding::Utf8));
+    }
+}

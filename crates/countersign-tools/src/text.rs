@@ -1,0 +1,144 @@
+//! Texts and how they are written down: encodings and byte order marks, kept as they were found.
+
+use encoding_rs::{UTF_16BE, UTF_16LE};
+
+/// How a file writes its text down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Utf8,
+    Utf8Bom,
+    Utf16Le,
+    Utf16Be,
+}
+
+/// The content of a file that is text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    /// Without the byte order mark.
+    pub(crate) content: String,
+    pub(crate) encoding: Encoding,
+}
+
+/// Why a file is not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotText {
+    #[error("is a binary file")]
+    Binary,
+    #[error("is in an encoding that is neither UTF-8 nor UTF-16 with a byte order mark")]
+    UnknownEncoding,
+}
+
+impl Encoding {
+    /// Returns the encoding a file starts in, by its byte order mark.
+    pub(crate) fn at_start_of(bytes: &[u8]) -> Self {
+        match bytes {
+            [0xef, 0xbb, 0xbf, ..] => Self::Utf8Bom,
+            [0xff, 0xfe, ..] => Self::Utf16Le,
+            [0xfe, 0xff, ..] => Self::Utf16Be,
+            _ => Self::Utf8,
+        }
+    }
+
+    /// Returns the byte order mark.
+    pub(crate) fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Utf8 => &[],
+            Self::Utf8Bom => &[0xef, 0xbb, 0xbf],
+            Self::Utf16Le => &[0xff, 0xfe],
+            Self::Utf16Be => &[0xfe, 0xff],
+        }
+    }
+
+    /// Returns the bytes of a text, mark in front.
+    pub(crate) fn encode(self, content: &str) -> Vec<u8> {
+        let content = match self {
+            Self::Utf8 => content,
+            // The mark is ours to write: a text that brings its own does not get two.
+            Self::Utf8Bom | Self::Utf16Le | Self::Utf16Be => {
+                content.strip_prefix('\u{feff}').unwrap_or(content)
+            }
+        };
+        let mut bytes = self.mark().to_vec();
+        match self {
+            Self::Utf8 | Self::Utf8Bom => bytes.extend_from_slice(content.as_bytes()),
+            Self::Utf16Le => bytes.extend(content.encode_utf16().flat_map(u16::to_le_bytes)),
+            Self::Utf16Be => bytes.extend(content.encode_utf16().flat_map(u16::to_be_bytes)),
+        }
+        bytes
+    }
+}
+
+impl Text {
+    /// Reads bytes as text; what would not come back the same when written is no text.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, NotText> {
+        let encoding = Encoding::at_start_of(bytes);
+        let body = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
+        let wide = |encoding: &'static encoding_rs::Encoding| {
+            encoding
+                .decode_without_bom_handling_and_without_replacement(body)
+                .map(std::borrow::Cow::into_owned)
+        };
+        let content = match encoding {
+            Encoding::Utf8 | Encoding::Utf8Bom => std::str::from_utf8(body).ok().map(str::to_owned),
+            Encoding::Utf16Le => wide(UTF_16LE),
+            Encoding::Utf16Be => wide(UTF_16BE),
+        };
+        match content {
+            Some(content) if content.contains('\0') => Err(NotText::Binary),
+            Some(content) => Ok(Self { content, encoding }),
+            None if bytes.contains(&0) => Err(NotText::Binary),
+            None => Err(NotText::UnknownEncoding),
+        }
+    }
+}
+
+/// Returns a number of bytes as people say it.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
+        None if bytes == 1 => "1 byte".to_owned(),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// Appends a line with its number, as `cat -n` does.
+pub(crate) fn push_numbered(out: &mut String, number: usize, line: &str) {
+    use std::fmt::Write;
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{number:>6}\t{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn binary_and_unknown_encodings_are_no_text() {
+        assert_eq!(Text::decode(b"a\0b"), Err(NotText::Binary));
+        assert_eq!(Text::decode(b"caf\xe9"), Err(NotText::UnknownEncoding));
+        assert_eq!(Text::decode(b"\xff\xfea"), Err(NotText::UnknownEncoding), "half a unit");
+        assert_eq!(Text::decode(b"\xff\xfe\x00\xd8"), Err(NotText::Binary), "half a pair");
+    }
+
+    #[test]
+    fn sizes_are_said_as_people_say_them() {
+        let said = [0, 1, 999, 1_500, 12_345_678, 3_000_000_000].map(size);
+        assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.5 kB", "12.3 MB", "3.0 GB"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_decoded_is_written_back_byte_by_byte(content in "[^\0\u{feff}]*") {
+            use Encoding::{Utf8, Utf8Bom, Utf16Be, Utf16Le};
+            for encoding in [Utf8, Utf8Bom, Utf16Le, Utf16Be] {
+                let bytes = encoding.encode(&content);
+                let text = Text::decode(&bytes).unwrap();
+                prop_assert_eq!(&text, &Text { content: content.clone(), encoding });
+                prop_assert_eq!(text.encoding.encode(&text.content), bytes);
+            }
+        }
+    }
+}

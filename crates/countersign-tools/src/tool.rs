@@ -1,0 +1,166 @@
+//! What a tool is, on top of what the gate sees of it.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use countersign_core::{Invalid, Permit, Planner, ToolOutput};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Something a model can call.
+///
+/// [`Planner`] says what a call would do and shows it; this adds what the model is told of the tool,
+/// and the running.
+#[async_trait]
+pub trait Tool: Planner {
+    /// Returns the name the model calls it by.
+    fn name(&self) -> &'static str;
+
+    /// Returns what the model is told about when and how to use it.
+    fn description(&self) -> &str;
+
+    /// Returns the JSON schema of its input.
+    fn input_schema(&self) -> Value;
+
+    /// Returns whether a person should be asked, looking at the parameters.
+    ///
+    /// Only the library's stance listens to this; behind the server's gate the policy decides.
+    async fn needs_approval(&self, params: &Value) -> bool;
+
+    /// Runs what the permit gives leave for. To be called through [`run()`].
+    ///
+    /// Refuses when a file is no longer the one that was previewed. A cancelled run stops at the next
+    /// place where nothing is half done and says [`ToolError::Interrupted`].
+    async fn run(&self, permit: Permit, cancel: CancellationToken)
+    -> Result<ToolOutput, ToolError>;
+}
+
+/// Why a tool could not do its work. The whole text goes to the model, causes included.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// The call cannot run as it was made.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// A file is no longer the one the decision was bound to.
+    #[error("`{path}` has changed since it was approved; read it again and make the change anew")]
+    Drift {
+        /// The path as the call gives it.
+        path: String,
+    },
+    /// The call would no longer do what was judged.
+    #[error(
+        "what this call reaches has changed since it was judged (a link or folder moved); make the call again"
+    )]
+    Moved,
+    /// The run was cancelled.
+    #[error("interrupted before it was done")]
+    Interrupted,
+    /// The machine said no.
+    #[error("could not {doing} `{path}`: {cause}")]
+    Io {
+        /// What was tried: `read`, `write`, …
+        doing: &'static str,
+        /// The path as the call gives it.
+        path: String,
+        /// What the machine said.
+        cause: io::Error,
+    },
+    /// The tool itself broke: a fault of ours.
+    #[error("the tool broke while it worked; whether it had an effect is unknown")]
+    Broken,
+}
+
+impl ToolError {
+    /// Returns the error of a call that cannot run as it was made.
+    pub(crate) fn invalid(text: impl Into<String>) -> Self {
+        Self::Invalid(Invalid(text.into()))
+    }
+
+    /// Returns a stable word for programs, to go with the text.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "invalid",
+            Self::Drift { .. } | Self::Moved => "drift",
+            Self::Interrupted => "interrupted",
+            Self::Io { .. } => "io",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Runs a call on its permit, if it would still do what the permit was given for.
+///
+/// A link that was swapped between the judging and the running makes a harmless path a harmful one;
+/// so the call is planned once more, and anything but the judged effects is refused.
+pub async fn run(
+    tool: Arc<dyn Tool>,
+    permit: Permit,
+    cancel: CancellationToken,
+) -> Result<ToolOutput, ToolError> {
+    let planner = tool.clone();
+    let checking = tokio::task::spawn_blocking(move || {
+        let plan = planner.plan(permit.call())?;
+        if plan.effects == permit.effects() { Ok(permit) } else { Err(ToolError::Moved) }
+    });
+    let permit = checking.await.map_err(|_| ToolError::Broken)??;
+    tool.run(permit, cancel).await
+}
+
+type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// Whether a tool asks before it runs: a plain flag, or a look at the parameters.
+#[derive(Clone)]
+pub struct NeedsApproval(Rule);
+
+#[derive(Clone)]
+enum Rule {
+    Flag(bool),
+    Predicate(Arc<dyn Fn(Value) -> Answer + Send + Sync>),
+}
+
+impl NeedsApproval {
+    /// Returns the rule that looks at the parameters.
+    pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
+        let predicate = Arc::new(predicate);
+        Self::when_async(move |params| {
+            let predicate = Arc::clone(&predicate);
+            async move { predicate(&params) }
+        })
+    }
+
+    /// Returns the rule that looks at the parameters and may wait for something.
+    pub fn when_async<F, A>(predicate: F) -> Self
+    where
+        F: Fn(Value) -> A + Send + Sync + 'static,
+        A: Future<Output = bool> + Send + 'static,
+    {
+        Self(Rule::Predicate(Arc::new(move |params| Box::pin(predicate(params)))))
+    }
+
+    /// Returns what the rule says of a call with these parameters.
+    pub async fn of(&self, params: &Value) -> bool {
+        match &self.0 {
+            Rule::Flag(asks) => *asks,
+            Rule::Predicate(predicate) => predicate(params.clone()).await,
+        }
+    }
+}
+
+impl From<bool> for NeedsApproval {
+    fn from(asks: bool) -> Self {
+        Self(Rule::Flag(asks))
+    }
+}
+
+impl fmt::Debug for NeedsApproval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Rule::Flag(asks) => write!(f, "NeedsApproval({asks})"),
+            Rule::Predicate(_) => f.write_str("NeedsApproval(…)"),
+        }
+    }
+}

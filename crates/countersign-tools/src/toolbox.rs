@@ -1,0 +1,63 @@
+//! The tools of a session, by name.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Bash, Edit, Environment, Glob, Grep, Read, Tool, Workspace, Write};
+
+/// The tools a session offers, in the order the model is told of them.
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    // INVARIANT: no two have the same name.
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Toolbox {
+    /// Returns the six tools of a coding agent, each asking as it does by default.
+    pub fn coding(workspace: &Workspace, environment: Environment) -> Self {
+        Self::default()
+            .with(Read::new(workspace.clone()))
+            .with(Write::new(workspace.clone()))
+            .with(Edit::new(workspace.clone()))
+            .with(Bash::new(workspace.clone(), environment))
+            .with(Glob::new(workspace.clone()))
+            .with(Grep::new(workspace.clone()))
+    }
+
+    /// Adds a tool; one of the same name gives way to it and leaves it its place.
+    #[must_use]
+    pub fn with(self, tool: impl Tool) -> Self {
+        self.with_shared(Arc::new(tool))
+    }
+
+    /// Adds a tool that others hold too, as [`Toolbox::with`] does.
+    #[must_use]
+    pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Self {
+        match self.tools.iter_mut().find(|known| known.name() == tool.name()) {
+            Some(known) => *known = tool,
+            None => self.tools.push(tool),
+        }
+        self
+    }
+
+    /// Returns the tool of a name, to the letter.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+
+    /// Returns all tools.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.tools.iter()
+    }
+
+    /// Returns all names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.iter().map(|tool| tool.name())
+    }
+}
+
+impl fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,57 @@
+//! Folders, walked in parallel: ignored files left out, links not followed.
+
+use std::path::Path;
+
+use countersign_core::{Invalid, Target};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use tokio_util::sync::CancellationToken;
+
+/// Returns a walk through a folder, to be narrowed further.
+///
+/// Hidden files are part of it, git's own folder is not, and what `.gitignore` names neither.
+pub(crate) fn through(folder: &Path) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(folder);
+    builder
+        .hidden(false)
+        .follow_links(false)
+        .require_git(false)
+        // It would be looked for by way of the environment.
+        .git_global(false)
+        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    builder
+}
+
+/// Visits everything that is not a folder, on several threads, until cancelled.
+///
+/// `visitor` is called once per thread, for what only that thread may use.
+pub(crate) fn each_file<'s, V: FnMut(&DirEntry) + Send + 's>(
+    builder: &WalkBuilder,
+    cancel: &'s CancellationToken,
+    visitor: impl Fn() -> V,
+) {
+    builder.build_parallel().run(|| {
+        let mut visit = visitor();
+        Box::new(move |entry| {
+            if cancel.is_cancelled() {
+                return WalkState::Quit;
+            }
+            // What cannot be looked at is not there for us.
+            if let Ok(entry) = entry
+                && entry.file_type().is_some_and(|kind| !kind.is_dir())
+            {
+                visit(&entry);
+            }
+            WalkState::Continue
+        })
+    });
+}
+
+/// Checks that there is something to walk through.
+pub(crate) fn check_exists(path: &str, target: &Target) -> Result<std::fs::Metadata, Invalid> {
+    target.path.metadata().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Invalid(format!("`{path}` does not exist; leave `path` out to search everywhere"))
+        }
+        _ => Invalid(format!("could not open `{path}`: {error}")),
+    })
+}

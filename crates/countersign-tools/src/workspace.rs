@@ -1,0 +1,146 @@
+//! The workspace: which folders belong to a session, and where a path of a call really leads.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_core::{Invalid, Place, Target};
+
+use crate::shown::shown;
+
+/// How many links a path may go through, as in the kernel.
+const LINK_LIMIT: usize = 40;
+
+/// The folders a session works in.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    // INVARIANT: absolute, links resolved.
+    roots: Arc<[PathBuf]>,
+}
+
+/// A root of a workspace has to be a folder that exists.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` cannot be a workspace: {cause}")]
+pub struct NotAFolder {
+    path: PathBuf,
+    cause: io::Error,
+}
+
+impl Workspace {
+    /// Returns the workspace with these roots.
+    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Result<Self, NotAFolder> {
+        let canonical = |path: PathBuf| match path.canonicalize() {
+            Ok(folder) if folder.is_dir() => Ok(folder),
+            Ok(_) => Err(NotAFolder { path, cause: io::ErrorKind::NotADirectory.into() }),
+            Err(cause) => Err(NotAFolder { path, cause }),
+        };
+        Ok(Self { roots: roots.into_iter().map(canonical).collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the roots, links resolved.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Returns where a path of a call leads: links resolved as far as the path exists, the missing
+    /// rest attached.
+    ///
+    /// A relative path starts from `cwd`; `~` is a name like any other.
+    pub fn resolve(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
+        if path.is_empty() {
+            return Err(Invalid("the path is empty: name a file or folder".to_owned()));
+        }
+        if path.contains('\0') {
+            return Err(Invalid("the path holds a NUL character: no file has such a name".into()));
+        }
+        let whole = cwd.join(path);
+        if !whole.is_absolute() {
+            return Err(Invalid(format!(
+                "`{}` is relative and the call has no absolute folder to start from: give an \
+                 absolute path",
+                shown(path)
+            )));
+        }
+        let path = resolved(&whole)?;
+        let place = self.place(&path);
+        Ok(Target { path, place })
+    }
+
+    /// Returns the place of a path that is resolved already.
+    pub(crate) fn place(&self, path: &Path) -> Place {
+        Place::of(path, &self.roots)
+    }
+}
+
+/// One step of a path still to be taken.
+enum Step {
+    Root,
+    Up,
+    Down(OsString),
+}
+
+/// Walks a path as the kernel would, except that what is missing is taken as if it were a folder.
+///
+/// `..` goes up from where the links before it led, never from how they were written.
+fn resolved(path: &Path) -> Result<PathBuf, Invalid> {
+    let mut ahead: VecDeque<Step> = steps(path).collect();
+    let mut here = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(step) = ahead.pop_front() {
+        let name = match step {
+            Step::Root => {
+                here = PathBuf::from("/");
+                continue;
+            }
+            Step::Up => {
+                here.pop();
+                continue;
+            }
+            Step::Down(name) => name,
+        };
+        here.push(name);
+        let Some(link) = link_at(&here)? else { continue };
+        links += 1;
+        if links > LINK_LIMIT {
+            return Err(Invalid(format!("`{}` goes through too many links", path.display())));
+        }
+        here.pop();
+        for step in steps(&link).collect::<Vec<_>>().into_iter().rev() {
+            ahead.push_front(step);
+        }
+    }
+    Ok(here)
+}
+
+fn steps(path: &Path) -> impl Iterator<Item = Step> {
+    path.components().filter_map(|component| match component {
+        Component::RootDir => Some(Step::Root),
+        Component::ParentDir => Some(Step::Up),
+        Component::Normal(name) => Some(Step::Down(name.to_owned())),
+        Component::CurDir | Component::Prefix(_) => None,
+    })
+}
+
+/// Returns where a link points; none for what is no link or is missing.
+fn link_at(path: &Path) -> Result<Option<PathBuf>, Invalid> {
+    let found = match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => path.read_link().map(Some),
+        Ok(_) => Ok(None),
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(link) => Ok(link),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        // What cannot be looked at could be a link to anywhere.
+        Err(error) => Err(Invalid(format!("cannot look at `{}`: {error}", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

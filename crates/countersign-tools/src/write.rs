@@ -1,0 +1,147 @@
+//! Write: puts a text where a file stands, or where none stands yet.
+
+use async_trait::async_trait;
+use countersign_core::{
+    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::blocking::blocking;
+use crate::disk::Standing;
+use crate::input;
+use crate::shown::shown;
+use crate::text::{Encoding, Text, size};
+use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::workspace::Workspace;
+
+const DESCRIPTION: &str = "\
+Writes a file to the local filesystem, replacing what is there.
+
+- `file_path` is absolute, or relative to the working directory. Missing folders are made.
+- `content` is the whole new content. To change part of a file, use Edit instead: it sends only what \
+changes.
+- Read an existing file before you write over it, so that nothing is lost that you have not seen.
+- Do not write documentation or README files unless the user asks for them.
+- The user may see the change as a diff before it is made and reject it.";
+
+/// The tool that writes whole files.
+#[derive(Clone, Debug)]
+pub struct Write {
+    workspace: Workspace,
+    needs_approval: NeedsApproval,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The path of the file to write, absolute or relative to the working directory.
+    file_path: String,
+    /// The whole content to write.
+    content: String,
+}
+
+impl Write {
+    /// Returns the tool, asking before it runs.
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
+        let input: Input = input::parse(call)?;
+        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        Ok((input, target))
+    }
+}
+
+impl Planner for Write {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let (input, target) = self.read(call)?;
+        let summary = format!("Write `{}`", shown(&input.file_path));
+        Ok(Plan { effects: vec![Effect::Write(target)], summary })
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        let (input, target) = self.read(call)?;
+        let in_words = |error: crate::disk::DiskError| error.in_preview(&input.file_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check_writable().map_err(in_words)?;
+        let original = match &standing.snapshot {
+            None => None,
+            Some(snapshot) => match Text::decode(&snapshot.bytes) {
+                Ok(text) => Some(text.content),
+                Err(kind) => {
+                    let bytes = snapshot.bytes.len() as u64;
+                    let replaces = format!("what is there {kind} ({})", size(bytes));
+                    return Ok(Preview::Generic {
+                        input: json!({
+                            "file_path": input.file_path,
+                            "content": input.content,
+                            "replaces": replaces,
+                        }),
+                        preimages: vec![standing.preimage()],
+                    });
+                }
+            },
+        };
+        Ok(Preview::Diff(DiffPreview::new(
+            input.file_path,
+            original.as_deref(),
+            &input.content,
+            standing.preimage(),
+        )))
+    }
+}
+
+#[async_trait]
+impl Tool for Write {
+    fn name(&self) -> &'static str {
+        "Write"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Permit,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.write(&permit)).await
+    }
+}
+
+impl Write {
+    fn write(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let (Input { file_path, content }, target) = self.read(permit.call())?;
+        let in_words = |error: crate::disk::DiskError| error.at(&file_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check(permit).map_err(in_words)?;
+        // The diff that was shown compares texts: what it does not show stays as it was.
+        let encoding = match standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes)) {
+            Some(Ok(text)) => text.encoding,
+            Some(Err(_)) | None => Encoding::Utf8,
+        };
+        standing.replace(&encoding.encode(&content)).map_err(in_words)?;
+        let count = content.chars().count();
+        Ok(ToolOutput::ok(format!("Wrote {count} characters to {file_path}")))
+    }
+}
