@@ -1,0 +1,34 @@
+//! Runs a conversation and sends every tool call through the gate. Also the library face.
+//!
+//! From the bottom up:
+//! - [`message`]: what was said, in the shape of the Messages API, replayed as it came.
+//! - [`model`]: the seam to a language model. One request in, a stream of [`StreamEvent`]s out.
+//! - [`reply`]: puts the events of one answer together. Pure.
+//! - [`respond()`]: one answer with retries; interrupted by dropping it.
+//! - `turn`: one answer, and its calls taken through the gate. `consent` says who is asked.
+//! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later.
+//! - [`Agent`]: the library face, on a gate of its own.
+//! - [`scripted`]: a model that plays a scenario, in-process or as a server on loopback.
+
+mod agent;
+mod anthropic;
+mod consent;
+pub mod message;
+pub mod model;
+pub mod reply;
+mod respond;
+mod runner;
+pub mod scripted;
+mod turn;
+
+pub use agent::{Agent, AgentEvent, AgentOptions};
+pub use anthropic::{Anthropic, BASE_URL, Connection};
+pub use consent::{Callback, Consent, ToolApprovalRequest};
+pub use message::{Block, Message, Role, ToolResult, ToolUse};
+pub use model::{
+    EventStream, Model, ModelError, Request, StopReason, StreamEvent, ToolSpec, Usage,
+};
+pub use reply::{Draft, Reply};
+pub use respond::{Observer, Progress, Retries, respond};
+pub use runner::{BeginError, Prompt, Run, Runner, RunnerConfig};
+pub use scripted::{Scenario, ScriptedModel};

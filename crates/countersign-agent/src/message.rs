@@ -1,0 +1,307 @@
+//! One message of a conversation in the shape of the Messages API, kept so that it replays as it came.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// What one side said.
+///
+/// A message that was read and is written again is the same JSON value: fields and kinds of blocks
+/// that this version does not know are kept. (The API refuses a turn whose thinking was altered.)
+/// The one exception is a `content` that is a plain string, which becomes one text block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who said it.
+    pub role: Role,
+    /// What was said, in order.
+    #[serde(deserialize_with = "string_or_blocks")]
+    pub content: Vec<Block>,
+}
+
+/// The side that speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The person, and the results of tools.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One piece of a message.
+///
+/// Reading never fails: what does not have the shape of a known kind is [`Block::Other`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Plain text.
+    Text(Text),
+    /// What the model thought, signed by the API.
+    Thinking(Thinking),
+    /// What the model thought, readable by the API only.
+    RedactedThinking(RedactedThinking),
+    /// A tool the model wants to have called.
+    ToolUse(ToolUse),
+    /// What a call of a tool gave.
+    ToolResult(ToolResult),
+    /// Anything else, as it came.
+    #[serde(untagged)]
+    Other(Value),
+}
+
+/// Plain text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Text {
+    /// The text.
+    pub text: String,
+    /// Further fields, such as `citations`.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What the model thought.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Thinking {
+    /// The thought; may be a summary, may be empty.
+    pub thinking: String,
+    /// The API's seal. Without it the block cannot be replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Further fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A thought that only the API can read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RedactedThinking {
+    /// The thought, encrypted.
+    pub data: String,
+    /// Further fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A tool the model wants to have called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolUse {
+    /// The name of this call; its result carries the same.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What the tool is called with.
+    pub input: Value,
+    /// What the model wrote instead of a JSON object, if it did.
+    ///
+    /// `input` is then `{}`, which the API accepts on replay. Such a call must not run: its result
+    /// is an error that tells the model. Not part of the message on the wire.
+    #[serde(skip)]
+    pub broken_input: Option<String>,
+    /// Further fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What a call of a tool gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolResult {
+    /// The call.
+    pub tool_use_id: String,
+    /// What it gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<ResultContent>,
+    /// Whether it failed; absent means no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// Further fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// The content of a tool's result: a text, or blocks (text, images).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ResultContent {
+    /// Plain text.
+    Text(String),
+    /// Blocks, in order.
+    Blocks(Vec<Block>),
+}
+
+impl Message {
+    /// Returns what a person typed.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, content: vec![Block::text(text)] }
+    }
+
+    /// Returns the results of the calls in the message before, one for each.
+    pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
+        let content = results.into_iter().map(Block::ToolResult).collect();
+        Self { role: Role::User, content }
+    }
+
+    /// Returns what the model said.
+    pub fn assistant(content: Vec<Block>) -> Self {
+        Self { role: Role::Assistant, content }
+    }
+
+    /// Returns the text blocks, joined.
+    pub fn text(&self) -> String {
+        text_of(&self.content)
+    }
+
+    /// Returns the calls the model asks for, in order.
+    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+        self.content.iter().filter_map(|block| match block {
+            Block::ToolUse(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Returns the results of calls, in order.
+    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+        self.content.iter().filter_map(|block| match block {
+            Block::ToolResult(result) => Some(result),
+            _ => None,
+        })
+    }
+}
+
+impl Block {
+    /// Returns a block of plain text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(Text { text: text.into(), extra: Map::new() })
+    }
+}
+
+impl ToolUse {
+    /// Returns a call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
+        let (id, name) = (id.into(), name.into());
+        Self { id, name, input, broken_input: None, extra: Map::new() }
+    }
+}
+
+impl ToolResult {
+    /// Returns the result of a call that succeeded.
+    pub fn ok(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            tool_use_id: tool_use_id.into(),
+            content: Some(ResultContent::Text(text.into())),
+            is_error: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Returns the result of a call that failed, or was not let through.
+    pub fn error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { is_error: Some(true), ..Self::ok(tool_use_id, text) }
+    }
+
+    /// Returns whether the call failed.
+    pub fn failed(&self) -> bool {
+        self.is_error == Some(true)
+    }
+
+    /// Returns the text in the content, joined.
+    pub fn text(&self) -> String {
+        match &self.content {
+            None => String::new(),
+            Some(ResultContent::Text(text)) => text.clone(),
+            Some(ResultContent::Blocks(blocks)) => text_of(blocks),
+        }
+    }
+}
+
+fn text_of(blocks: &[Block]) -> String {
+    let texts = blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Value::deserialize(from).map(Self::from)
+    }
+}
+
+impl From<Value> for Block {
+    fn from(value: Value) -> Self {
+        value.as_object().cloned().and_then(known).unwrap_or(Self::Other(value))
+    }
+}
+
+/// Returns the typed view of a block, if it has the shape of a known kind.
+fn known(mut fields: Map<String, Value>) -> Option<Block> {
+    let block = match take_string(&mut fields, "type")?.as_str() {
+        "text" => {
+            let text = take_string(&mut fields, "text")?;
+            Block::Text(Text { text, extra: fields })
+        }
+        "thinking" => {
+            let thinking = take_string(&mut fields, "thinking")?;
+            let signature = take_string(&mut fields, "signature");
+            Block::Thinking(Thinking { thinking, signature, extra: fields })
+        }
+        "redacted_thinking" => {
+            let data = take_string(&mut fields, "data")?;
+            Block::RedactedThinking(RedactedThinking { data, extra: fields })
+        }
+        "tool_use" => {
+            let id = take_string(&mut fields, "id")?;
+            let name = take_string(&mut fields, "name")?;
+            let input = fields.shift_remove("input")?;
+            Block::ToolUse(ToolUse { id, name, input, broken_input: None, extra: fields })
+        }
+        "tool_result" => {
+            let tool_use_id = take_string(&mut fields, "tool_use_id")?;
+            let content = take_content(&mut fields);
+            let is_error = take_if(&mut fields, "is_error", Value::as_bool);
+            Block::ToolResult(ToolResult { tool_use_id, content, is_error, extra: fields })
+        }
+        _ => return None,
+    };
+    Some(block)
+}
+
+/// Takes a field out if it has the wanted type; otherwise it stays, and is kept as an extra.
+fn take_if<T>(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    view: impl Fn(&Value) -> Option<T>,
+) -> Option<T> {
+    let taken = view(fields.get(key)?)?;
+    fields.shift_remove(key);
+    Some(taken)
+}
+
+fn take_string(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
+    take_if(fields, key, |value| value.as_str().map(str::to_owned))
+}
+
+fn take_content(fields: &mut Map<String, Value>) -> Option<ResultContent> {
+    take_if(fields, "content", |value| match value {
+        Value::String(text) => Some(ResultContent::Text(text.clone())),
+        Value::Array(blocks) => {
+            Some(ResultContent::Blocks(blocks.iter().cloned().map(Block::from).collect()))
+        }
+        _ => None,
+    })
+}
+
+fn string_or_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Block>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Content {
+        Text(String),
+        Blocks(Vec<Block>),
+    }
+    Ok(match Content::deserialize(from)? {
+        Content::Text(text) => vec![Block::text(text)],
+        Content::Blocks(blocks) => blocks,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! The runner: takes a prompt to its end, turn by turn, and leaves a conversation the API accepts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use countersign_core::{Event, ProjectId, RunId, SessionId, Usage};
+use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
+use countersign_tools::Toolbox;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::consent::Consent;
+use crate::message::{Block, Message, ToolResult};
+use crate::model::{Model, ModelError, Request, ToolSpec};
+use crate::respond::Retries;
+use crate::turn::{Turn, TurnEnd};
+
+/// How a conversation is run (S1.1).
+#[derive(Clone, Debug)]
+pub struct RunnerConfig {
+    /// The working directory: where relative paths start and commands run.
+    pub cwd: PathBuf,
+    /// The model, by the API's name for it.
+    pub model: String,
+    /// How long one answer may be.
+    pub max_tokens: u32,
+    /// Added to the built-in system prompt.
+    pub system_prompt: Option<String>,
+    /// How often and how fast to ask the model again after a failure.
+    pub retries: Retries,
+    /// How many answers one prompt may take: a loop that does not end is stopped.
+    pub max_turns: u32,
+}
+
+impl RunnerConfig {
+    /// The model that is asked unless another one is named.
+    pub const DEFAULT_MODEL: &str = "claude-sonnet-4-20250514";
+
+    /// Returns the defaults for a working directory.
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            model: Self::DEFAULT_MODEL.to_owned(),
+            max_tokens: 8192,
+            system_prompt: None,
+            retries: Retries::default(),
+            max_turns: 200,
+        }
+    }
+
+    fn system(&self) -> String {
+        let cwd = self.cwd.display();
+        let built_in = format!("{BUILT_IN_PROMPT}\nWorking directory: {cwd}\n");
+        match &self.system_prompt {
+            Some(added) => format!("{built_in}\n{added}"),
+            None => built_in,
+        }
+    }
+}
+
+const BUILT_IN_PROMPT: &str = "\
+You are a coding agent working on a person's machine through tools. Use the tools to do what is asked \
+instead of describing what you would do. A person may review a call before it runs: if it is \
+rejected with feedback, take the feedback as their instruction and go on from there; never try to \
+reach the same effect by another way. Read a file before you change it, keep changes small, and say \
+briefly what you did.";
+
+/// What a person asks.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// The project whose policy and log apply.
+    pub project: ProjectId,
+    /// The conversation to go on with; a new one if none.
+    pub session: Option<SessionId>,
+    /// Their words.
+    pub text: String,
+}
+
+/// Why a run did not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// There is nothing to ask.
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    /// The conversation is in the middle of a run.
+    #[error("this conversation is still busy with an earlier prompt")]
+    Busy,
+    /// It could not be recorded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Everything a conversation needs.
+#[derive(Clone)]
+pub struct Runner {
+    pub(crate) gate: Gate,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) consent: Consent,
+    pub(crate) config: RunnerConfig,
+}
+
+/// A run that is recorded and can now be driven to its end.
+pub struct Run {
+    pub(crate) runner: Runner,
+    pub(crate) journal: Journal,
+    pub(crate) request: Request,
+    usage: Usage,
+}
+
+impl Runner {
+    /// Returns a runner.
+    pub fn new(
+        gate: Gate,
+        model: Arc<dyn Model>,
+        toolbox: Toolbox,
+        consent: Consent,
+        config: RunnerConfig,
+    ) -> Self {
+        Self { gate, model, toolbox, consent, config }
+    }
+
+    /// Records the prompt and makes ready to run it.
+    pub async fn begin(&self, prompt: Prompt) -> Result<Run, BeginError> {
+        let Prompt { project, session, text } = prompt;
+        if text.trim().is_empty() {
+            return Err(BeginError::EmptyPrompt);
+        }
+        let session = session.unwrap_or_else(|| new_id::<RunId>().to_string().into());
+        let mut messages = self.history(&project, &session).await?;
+        let message = next_prompt(&messages, &text);
+        let run = NewRun {
+            id: new_id(),
+            project,
+            session,
+            title: title(&text),
+            message: to_value(&message)?,
+            events: vec![
+                Event::RunStarted {
+                    model: self.config.model.clone(),
+                    tools: self.toolbox.names().map(str::to_owned).collect(),
+                },
+                Event::Prompt { text },
+            ],
+        };
+        messages.push(message);
+        let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
+        let request = self.request(messages);
+        Ok(Run { runner: self.clone(), journal, request, usage: Usage::default() })
+    }
+
+    async fn history(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+    ) -> Result<Vec<Message>, StoreError> {
+        let stored = self.gate.store().messages(project, session).await?;
+        let read = |message| {
+            serde_json::from_value(message)
+                .map_err(|source| StoreError::Corrupt { what: "message", source: source.into() })
+        };
+        stored.into_iter().map(read).collect()
+    }
+
+    fn request(&self, messages: Vec<Message>) -> Request {
+        let tools = self.toolbox.iter().map(|tool| ToolSpec {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            input_schema: tool.input_schema(),
+        });
+        Request {
+            model: self.config.model.clone(),
+            max_tokens: self.config.max_tokens,
+            system: self.config.system(),
+            messages,
+            tools: tools.collect(),
+            ..Request::default()
+        }
+    }
+}
+
+impl Run {
+    /// Returns the conversation.
+    pub fn session(&self) -> &SessionId {
+        self.journal.session()
+    }
+
+    /// Returns the run's id.
+    pub fn id(&self) -> RunId {
+        self.journal.run()
+    }
+
+    /// Drives the run to its end and records how it ended.
+    ///
+    /// Cancelling ends it early: what waits is taken back, what runs is broken off, and every call
+    /// is answered, so that the conversation can go on.
+    pub async fn drive(mut self, cancel: CancellationToken) {
+        let ended = self.turns(&cancel).await;
+        let (end, event) = match ended {
+            Ok(()) => (RunEnd::Done, Event::RunDone { usage: self.usage }),
+            Err(Stop::Cancelled) => (RunEnd::Cancelled, Stop::Cancelled.event()),
+            Err(stop) => (RunEnd::Failed, stop.event()),
+        };
+        if let Err(error) = self.journal.end(end, event).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::error!(error, run = %self.id(), "the end of a run could not be recorded");
+        }
+    }
+
+    async fn turns(&mut self, cancel: &CancellationToken) -> Result<(), Stop> {
+        for _ in 0..self.runner.config.max_turns {
+            let turn = Turn { run: self, cancel };
+            let (messages, end, usage) = turn.take().await?;
+            self.request.messages.extend(messages);
+            self.usage.input_tokens += usage.input_tokens;
+            self.usage.output_tokens += usage.output_tokens;
+            match end {
+                TurnEnd::GoOn => {}
+                TurnEnd::Done => return Ok(()),
+            }
+        }
+        Err(Stop::TooManyTurns(self.runner.config.max_turns))
+    }
+}
+
+/// Why a run stopped before the model was done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    #[error("stopped")]
+    Cancelled,
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the conversation could not be recorded, so it was stopped")]
+    Store(#[from] StoreError),
+    #[error("the answer reached the limit of {0} tokens")]
+    MaxTokens(u32),
+    #[error("the model declined to answer")]
+    Refusal,
+    #[error("stopped after {0} answers to one prompt")]
+    TooManyTurns(u32),
+}
+
+impl Stop {
+    fn event(&self) -> Event {
+        let (code, hint) = match self {
+            Self::Cancelled => ("cancelled", None),
+            Self::Model(error) => (error.code(), error.hint().map(str::to_owned)),
+            Self::Store(error) => ("store", Some(format!("look at the data folder: {error}"))),
+            Self::MaxTokens(_) => ("max_tokens", Some("send `continue` to let it go on".to_owned())),
+            Self::Refusal => ("refusal", Some("put the request in other words".to_owned())),
+            Self::TooManyTurns(_) => {
+                ("too_many_turns", Some("send `continue` if it was getting somewhere".to_owned()))
+            }
+        };
+        Event::RunFailed { code: code.to_owned(), message: self.to_string(), hint }
+    }
+}
+
+/// Returns the person's message, with answers to calls that an interrupted run left open before it.
+fn next_prompt(history: &[Message], text: &str) -> Message {
+    let open = history.last().into_iter().flat_map(Message::tool_uses);
+    let answers = open.map(|call| {
+        Block::ToolResult(ToolResult::error(
+            call.id.clone(),
+            "Interrupted: whether this took effect is unknown; look before trying again.",
+        ))
+    });
+    let mut message = Message::user(text);
+    message.content = answers.chain(std::mem::take(&mut message.content)).collect();
+    message
+}
+
+pub(crate) fn to_value(message: &Message) -> Result<Value, StoreError> {
+    serde_json::to_value(message)
+        .map_err(|source| StoreError::Corrupt { what: "message", source: source.into() })
+}
+
+/// The first line of a prompt, short enough for a list.
+fn title(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let line = text.trim().lines().next().unwrap_or_default();
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    line.chars().take(LONGEST - 1).chain(['…']).collect()
+}

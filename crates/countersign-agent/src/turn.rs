@@ -1,0 +1,316 @@
+//! A turn: one answer of the model, and the answers to all calls in it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use countersign_core::{
+    ApprovalId, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Preview, ToolCall,
+    ToolOutput, Usage,
+};
+use countersign_gate::{DecideError, News, Passage, StoreError, Submitted, new_id};
+use countersign_tools::{Tool, ToolError};
+use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+use crate::message::{Block, Message, ToolResult, ToolUse};
+use crate::model::StopReason;
+use crate::reply::{Draft, Reply};
+use crate::respond::{Progress, respond};
+use crate::runner::{Run, Stop, to_value};
+
+/// What follows a turn.
+pub(crate) enum TurnEnd {
+    /// The model is to be asked again.
+    GoOn,
+    /// The model is done.
+    Done,
+}
+
+/// One turn of a run.
+pub(crate) struct Turn<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+impl Turn<'_> {
+    /// Asks the model, runs what it calls, and records both.
+    pub(crate) async fn take(self) -> Result<(Vec<Message>, TurnEnd, Usage), Stop> {
+        let reply = self.ask_model().await?;
+        let usage = Usage {
+            input_tokens: reply.usage.input_tokens
+                + reply.usage.cache_read_input_tokens
+                + reply.usage.cache_creation_input_tokens,
+            output_tokens: reply.usage.output_tokens,
+        };
+        let mut messages = Vec::new();
+        if !reply.message.content.is_empty() {
+            messages.push(reply.message.clone());
+            self.record(&reply.message).await?;
+        }
+        let calls: Vec<_> = reply.message.tool_uses().cloned().collect();
+        if calls.is_empty() {
+            return Ok((messages, self.without_calls(&reply)?, usage));
+        }
+        messages.push(self.answer(&calls).await?);
+        if self.cancel.is_cancelled() { Err(Stop::Cancelled) } else { Ok((messages, TurnEnd::GoOn, usage)) }
+    }
+
+    fn without_calls(&self, reply: &Reply) -> Result<TurnEnd, Stop> {
+        match &reply.stop_reason {
+            StopReason::MaxTokens => Err(Stop::MaxTokens(self.run.request.max_tokens)),
+            StopReason::Refusal => Err(Stop::Refusal),
+            // The server paused a long answer; the same conversation goes on.
+            StopReason::PauseTurn => Ok(TurnEnd::GoOn),
+            _ => Ok(TurnEnd::Done),
+        }
+    }
+
+    /// Streams one answer. Interrupted, what has come of it is recorded, its calls answered.
+    async fn ask_model(&self) -> Result<Reply, Stop> {
+        let runner = &self.run.runner;
+        let journal = &self.run.journal;
+        let mut draft = Draft::new();
+        let mut show = |progress: Progress<'_>| match progress {
+            Progress::TextDelta(text) => journal.show(News::TextDelta(text.to_owned())),
+            Progress::Retry { attempt, wait, reason } => journal.show(News::Retry {
+                attempt,
+                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                reason: reason.to_string(),
+            }),
+            Progress::ThinkingDelta(_) | Progress::ToolInput { .. } => {}
+        };
+        let clock = runner.gate.clock().as_ref();
+        let answering = respond(
+            runner.model.as_ref(),
+            &self.run.request,
+            runner.config.retries,
+            clock,
+            &mut draft,
+            &mut show,
+        );
+        let answered = tokio::select! {
+            answered = answering => Some(answered),
+            () = self.cancel.cancelled() => None,
+        };
+        if let Some(Ok(reply)) = answered {
+            return Ok(reply);
+        }
+        if let Some(message) = draft.interrupted() {
+            self.record(&message).await?;
+            let calls: Vec<_> = message.tool_uses().cloned().collect();
+            self.leave_open(&calls).await?;
+        }
+        match answered {
+            Some(Err(error)) => Err(error.into()),
+            _ => Err(Stop::Cancelled),
+        }
+    }
+
+    /// Records what the model said, and tells of it.
+    async fn record(&self, message: &Message) -> Result<(), Stop> {
+        let events = message.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(Event::Text { text: text.text.clone() }),
+            Block::ToolUse(call) => Some(Event::ToolUse {
+                id: call.id.as_str().into(),
+                name: call.name.clone(),
+                input: call.input.clone(),
+            }),
+            _ => None,
+        });
+        let events = events.collect();
+        Ok(self.run.journal.record(vec![to_value(message)?], events).await?)
+    }
+
+    /// Answers calls that will not be made, because the answer they came in was broken off.
+    async fn leave_open(&self, calls: &[ToolUse]) -> Result<(), Stop> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let why = "Interrupted: this was not run.";
+        let answers = calls.iter().map(|call| ToolResult::error(call.id.clone(), why));
+        let message = Message::results(answers);
+        let events = calls.iter().map(|call| Event::ToolResult {
+            tool_use_id: call.id.as_str().into(),
+            content: why.to_owned(),
+            is_error: true,
+        });
+        let events = events.collect();
+        Ok(self.run.journal.record(vec![to_value(&message)?], events).await?)
+    }
+
+    /// Takes all calls of one answer through the gate, and answers them in the model's order.
+    ///
+    /// They go side by side, except that calls that change the same file go one after the other:
+    /// each is previewed on what the one before it left.
+    async fn answer(&self, calls: &[ToolUse]) -> Result<Message, Stop> {
+        let lanes = join_all(self.lanes(calls).await.into_iter().map(|lane| async move {
+            let mut answers = Vec::with_capacity(lane.len());
+            for (position, call) in lane {
+                answers.push((position, self.call(call).await));
+            }
+            answers
+        }));
+        let mut answers: Vec<_> = lanes.await.into_iter().flatten().collect();
+        answers.sort_by_key(|(position, _)| *position);
+        let results = answers.into_iter().zip(calls).map(|((_, output), call)| {
+            if output.is_error {
+                ToolResult::error(call.id.clone(), output.content)
+            } else {
+                ToolResult::ok(call.id.clone(), output.content)
+            }
+        });
+        let message = Message::results(results);
+        self.run.journal.record(vec![to_value(&message)?], Vec::new()).await?;
+        Ok(message)
+    }
+
+    /// Groups calls by the file they change; a call that changes none has a lane of its own.
+    async fn lanes<'c>(&self, calls: &'c [ToolUse]) -> Vec<Vec<(usize, &'c ToolUse)>> {
+        let mut lanes: Vec<Vec<_>> = Vec::new();
+        let mut lane_of: HashMap<PathBuf, usize> = HashMap::new();
+        for (position, call) in calls.iter().enumerate() {
+            let Some(path) = self.changed_file(call).await else {
+                lanes.push(vec![(position, call)]);
+                continue;
+            };
+            let lane = *lane_of.entry(path).or_insert(lanes.len());
+            match lanes.get_mut(lane) {
+                Some(lane) => lane.push((position, call)),
+                None => lanes.push(vec![(position, call)]),
+            }
+        }
+        lanes
+    }
+
+    async fn changed_file(&self, call: &ToolUse) -> Option<PathBuf> {
+        let planner = self.planner(call);
+        let call = self.tool_call(call);
+        let plan = tokio::task::spawn_blocking(move || planner.plan(&call)).await.ok()?.ok()?;
+        plan.effects.into_iter().find_map(|effect| match effect {
+            Effect::Write(target) => Some(target.path),
+            Effect::Read(_) | Effect::Exec { .. } | Effect::Opaque { .. } => None,
+        })
+    }
+
+    /// One call: through the gate, run if it may, recorded whatever comes of it.
+    async fn call(&self, call: &ToolUse) -> ToolOutput {
+        let tool = self.run.runner.toolbox.get(&call.name);
+        match self.pass(call, tool).await {
+            Ok(Passage::Refused(stands)) => stands.answer().unwrap_or_else(not_recorded),
+            Ok(Passage::Permitted(permit)) => self.execute(*permit, tool).await,
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, tool = call.name, "a call could not be recorded");
+                not_recorded()
+            }
+        }
+    }
+
+    async fn pass(&self, call: &ToolUse, tool: Option<&Arc<dyn Tool>>) -> Result<Passage, StoreError> {
+        let runner = &self.run.runner;
+        let policy = runner.consent.policy(tool, &call.input).await;
+        let made = self.tool_call(call);
+        let id = match runner.gate.submit(made, self.planner(call), &policy).await? {
+            Submitted::Permitted(permit) => return Ok(Passage::Permitted(permit)),
+            Submitted::Refused(approval) => return Ok(Passage::Refused(approval)),
+            Submitted::Waiting(asked) => {
+                if let Some(callback) = runner.consent.callback() {
+                    let decision = callback.decide(&asked).await;
+                    // Settled meanwhile (cancelled, expired): what stands is read below.
+                    let _ = runner.gate.decide(asked.id, decision, Some(asked.digest)).await;
+                }
+                asked.id
+            }
+        };
+        self.admission(id).await
+    }
+
+    /// Waits for the decision, or takes the request back when the run is cancelled.
+    async fn admission(&self, id: ApprovalId) -> Result<Passage, StoreError> {
+        let gate = &self.run.runner.gate;
+        tokio::select! {
+            passage = gate.admission(id) => passage,
+            () = self.cancel.cancelled() => {
+                gate.cancel(id).await?;
+                gate.admission(id).await
+            }
+        }
+    }
+
+    async fn execute(&self, permit: Permit, tool: Option<&Arc<dyn Tool>>) -> ToolOutput {
+        let id = permit.approval();
+        let outcome = match tool {
+            Some(tool) => countersign_tools::run(tool.clone(), permit, self.cancel.clone())
+                .await
+                .map_err(|error| failure(&error)),
+            // The planner of a missing tool refuses every call, so no permit can come of one.
+            None => Err(Failure { error_type: "unknown_tool".into(), error: "no such tool".into() }),
+        };
+        let told = match &outcome {
+            Ok(output) => output.clone(),
+            Err(failure) => ToolOutput::error(failure.error.clone()),
+        };
+        match self.run.runner.gate.finish(id, outcome).await {
+            Ok(stands) => stands.answer().unwrap_or(told),
+            Err(DecideError::AlreadySettled(stands)) => stands.0.answer().unwrap_or(told),
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, approval = %id, "a result could not be recorded");
+                told
+            }
+        }
+    }
+
+    fn tool_call(&self, call: &ToolUse) -> ToolCall {
+        let journal = &self.run.journal;
+        ToolCall {
+            id: new_id(),
+            project: journal.project().clone(),
+            session: journal.session().clone(),
+            run: Some(journal.run()),
+            tool_use_id: call.id.as_str().into(),
+            tool_name: call.name.clone(),
+            input: call.input.clone(),
+            cwd: self.run.runner.config.cwd.clone(),
+        }
+    }
+
+    /// Returns who plans a call: its tool, or one that refuses it with the reason.
+    fn planner(&self, call: &ToolUse) -> Arc<dyn Planner> {
+        let toolbox = &self.run.runner.toolbox;
+        match (&call.broken_input, toolbox.get(&call.name)) {
+            (Some(_), _) => Arc::new(Refuses(format!(
+                "The input of `{}` was not a whole JSON object; send the call again",
+                call.name
+            ))),
+            (None, Some(tool)) => tool.clone(),
+            (None, None) => Arc::new(Refuses(format!(
+                "Unknown tool: {}. There are: {}",
+                call.name,
+                toolbox.names().collect::<Vec<_>>().join(", ")
+            ))),
+        }
+    }
+}
+
+/// Plans nothing: for calls that cannot be made, so that they too go through the gate and its record.
+struct Refuses(String);
+
+impl Planner for Refuses {
+    fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
+        Err(Invalid(self.0.clone()))
+    }
+
+    fn preview(&self, _: &ToolCall) -> Result<Preview, Invalid> {
+        Err(Invalid(self.0.clone()))
+    }
+}
+
+fn failure(error: &ToolError) -> Failure {
+    Failure { error_type: error.kind().to_owned(), error: error.to_string() }
+}
+
+fn not_recorded() -> ToolOutput {
+    ToolOutput::error("The call could not be recorded, so it was not run")
+}
