@@ -1,0 +1,93 @@
+//! What every handler shares.
+
+use std::sync::Arc;
+
+use countersign_agent::{Model, RunnerConfig};
+use countersign_gate::{Gate, Project};
+use countersign_tools::{Toolbox, Workspace};
+use tokio_util::sync::CancellationToken;
+
+use crate::projects::Projects;
+use crate::runs::Runs;
+use crate::sign_in::SignIns;
+
+/// Who answers the prompts.
+#[derive(Clone)]
+pub struct ModelSource {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Its name unless a prompt says another.
+    pub name: String,
+    /// Whether it is the scripted one, so that people are told.
+    pub demo: bool,
+}
+
+/// What a server is made of.
+pub struct ServerConfig {
+    /// The gate all calls go through.
+    pub gate: Gate,
+    /// The workspaces, the default one first.
+    pub workspaces: Vec<(Project, Workspace)>,
+    /// Makes the tools of a workspace.
+    pub toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
+    /// Who answers.
+    pub model: ModelSource,
+    /// What opens the door.
+    pub credential: crate::Credential,
+    /// Renders the metrics in Prometheus' format.
+    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+/// The shared parts, behind one pointer.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Parts>);
+
+pub(crate) struct Parts {
+    pub(crate) gate: Gate,
+    pub(crate) projects: Projects,
+    pub(crate) runs: Runs,
+    pub(crate) sign_ins: SignIns,
+    pub(crate) model: ModelSource,
+    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
+    /// Cancelled when the server is to stop.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) port: u16,
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(config: ServerConfig, port: u16, stopping: CancellationToken) -> Self {
+        let sign_ins = SignIns::new(config.gate.clone(), config.credential);
+        Self(Arc::new(Parts {
+            gate: config.gate,
+            projects: Projects::new(config.workspaces),
+            runs: Runs::default(),
+            sign_ins,
+            model: config.model,
+            metrics: config.metrics,
+            toolbox: config.toolbox,
+            stopping,
+            port,
+        }))
+    }
+
+    /// Returns the settings of a run in a folder.
+    pub(crate) fn runner_config(
+        &self,
+        cwd: std::path::PathBuf,
+        model: Option<String>,
+    ) -> RunnerConfig {
+        RunnerConfig {
+            model: model.unwrap_or_else(|| self.model.name.clone()),
+            ..RunnerConfig::new(cwd)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! HTTP, WebSocket, sign-in and the embedded page over one gate. Decides nothing.
+//!
+//! [`Server`] holds the parts; [`Server::run`] serves them on a listener until told to stop. Every
+//! request passes [`guard`](mod@guard) (Host and Origin) and, but for health and metrics, needs a
+//! credential ([`sign_in`](mod@sign_in)). The WebSocket ([`socket`](mod@socket)) speaks S1's words:
+//! commands in, messages out, the latter read from the gate's log. Which run is whose is kept in
+//! [`runs`](mod@runs).
+
+mod app;
+mod error;
+mod guard;
+mod health;
+mod openapi;
+mod page;
+mod projects;
+mod router;
+mod runs;
+mod serve;
+mod sessions;
+mod sign_in;
+mod socket;
+
+pub use app::{ModelSource, ServerConfig};
+pub use openapi::document as openapi;
+pub use serve::Server;
+pub use sign_in::{Credential, SignInLink};

@@ -1,0 +1,39 @@
+//! The description of the API, made from the code.
+
+use axum::Json;
+use utoipa::OpenApi;
+
+use crate::error::{ErrorBody, ErrorView};
+use crate::sessions::{SessionList, SessionView};
+use crate::socket::{command, message};
+use crate::{health, sessions};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Countersign",
+        description = "The gate between AI agents and the machines they act on. The WebSocket at \
+                       `/api/terminal/ws/agent` takes `ClientCommand`s and sends `ServerMessage`s."
+    ),
+    paths(health::healthz, health::readyz, health::metrics, sessions::list),
+    components(schemas(
+        ErrorBody,
+        ErrorView,
+        SessionList,
+        SessionView,
+        command::ClientCommand,
+        message::ServerMessage,
+        message::ApprovalRequest,
+    ))
+)]
+struct Api;
+
+/// Returns the OpenAPI document.
+pub fn document() -> utoipa::openapi::OpenApi {
+    Api::openapi()
+}
+
+/// `GET /openapi.json`: this description.
+pub(crate) async fn get() -> Json<utoipa::openapi::OpenApi> {
+    Json(document())
+}

@@ -1,0 +1,54 @@
+//! The router: every path on one page.
+
+use axum::Router;
+use axum::http::header::{
+    CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::guard::{Guard, guard};
+use crate::{health, openapi, page, sessions, socket};
+
+/// No body needs more; tools' inputs come over the socket, which has its own limit.
+const BODY_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Scripts, styles and connections only from here; nothing may frame the page.
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                   font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; \
+                   frame-ancestors 'none'";
+
+pub(crate) fn router(app: App, hosts: Guard) -> Router {
+    Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/openapi.json", get(openapi::get))
+        .route("/", get(page::root))
+        .route("/agent", get(page::agent))
+        .route("/agent/{session}", get(page::agent))
+        .route("/assets/{*path}", get(page::asset))
+        .route("/my/projects/{project_id}/sessions", get(sessions::list))
+        .route(socket::PATH, get(socket::upgrade))
+        .fallback(async || ApiError::not_found("there is nothing at this address"))
+        .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
+        .layer(CompressionLayer::new())
+        .layer(header(CONTENT_SECURITY_POLICY, CSP))
+        .layer(header(X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(X_FRAME_OPTIONS, "DENY"))
+        .layer(header(REFERRER_POLICY, "no-referrer"))
+        .layer(from_fn_with_state(hosts, guard))
+        .layer(CatchPanicLayer::new())
+        .with_state(app)
+}
+
+fn header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}

@@ -1,0 +1,70 @@
+//! Serving: from a listener to the last open socket.
+
+use std::future::Future;
+use std::time::Duration;
+
+use countersign_gate::StoreError;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, ServerConfig};
+use crate::guard::Guard;
+use crate::router::router;
+
+/// How long open runs and sockets get to end by themselves.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A server, ready to listen.
+pub struct Server {
+    config: ServerConfig,
+}
+
+/// Why a server did not serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Its records could not be made ready.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The network said no.
+    #[error("could not serve")]
+    Io(#[from] std::io::Error),
+}
+
+impl Server {
+    /// Returns a server of these parts.
+    pub fn new(config: ServerConfig) -> Self {
+        Self { config }
+    }
+
+    /// Serves until `stop` is done, then ends runs, closes sockets and returns.
+    pub async fn run(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let address = listener.local_addr()?;
+        let gate = self.config.gate.clone();
+        gate.recover().await?;
+        let now = gate.clock().now();
+        for (project, _) in &self.config.workspaces {
+            gate.store().keep_project(project.clone(), now).await?;
+        }
+        let stopping = CancellationToken::new();
+        let app = App::new(self.config, address.port(), stopping.clone());
+        let ending = app.clone();
+        let graceful = async move {
+            stop.await;
+            // Sockets and runs first: an open socket would hold the server for ever.
+            stopping.cancel();
+            ending.runs.cancel_all();
+            ending.runs.tasks.close();
+        };
+        let serving = axum::serve(listener, router(app.clone(), Guard::new(address)))
+            .with_graceful_shutdown(graceful);
+        serving.await?;
+        if tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await.is_err() {
+            tracing::warn!("some runs did not end in time; they are recorded as interrupted");
+        }
+        Ok(())
+    }
+}

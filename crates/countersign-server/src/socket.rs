@@ -1,0 +1,45 @@
+//! The WebSocket `/api/terminal/ws/agent`: S1's words, read from the gate's log.
+
+pub(crate) mod command;
+mod connection;
+pub(crate) mod message;
+
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use self::connection::Connection;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::sign_in::SignedIn;
+
+/// Where it is.
+pub(crate) const PATH: &str = "/api/terminal/ws/agent";
+
+/// The largest command: a prompt with a few pasted files.
+const COMMAND_LIMIT: usize = 4 * 1024 * 1024;
+
+#[derive(Deserialize)]
+pub(crate) struct ProjectQuery {
+    project: Option<String>,
+}
+
+/// `GET /api/terminal/ws/agent`: becomes a WebSocket.
+pub(crate) async fn upgrade(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Query(query): Query<ProjectQuery>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, ApiError> {
+    let project = query.project.as_deref().unwrap_or("default");
+    let project = app.projects.get(project)?.0.id.clone();
+    let connection = Connection::open(app.clone(), project, person).await?;
+    Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(
+        |socket| async move {
+            metrics::gauge!("countersign_sockets").increment(1.0);
+            connection.serve(socket).await;
+            metrics::gauge!("countersign_sockets").decrement(1.0);
+        },
+    ))
+}

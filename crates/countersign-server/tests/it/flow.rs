@@ -1,0 +1,354 @@
+//! Whole flows: prompt, request, decision, result.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::world::{Client, World, name};
+
+const WRITE: &str = r#"
+[[script]]
+[[script.turn]]
+name = "write"
+say = "I'll create that file for you."
+call = { tool = "Write", id = "toolu_01ABC123", input = { file_path = "{{cwd}}/test.txt", content = "hello world" } }
+[[script.turn]]
+[[script.turn.either]]
+when = { is_error = true, result = '^User rejected: use a different name$' }
+say = "Another name, then."
+call = { tool = "Write", id = "toolu_02", input = { file_path = "other.txt", content = "hello world" } }
+next = "done"
+[[script.turn.either]]
+when = { is_error = true }
+say = "Then I leave it: {{result}}"
+[[script.turn.either]]
+say = "Done!"
+[[script.turn]]
+name = "done"
+say = "Done!"
+"#;
+
+/// A client written only from S1's JSON examples: every field of every example is there, with the
+/// example's value.
+#[tokio::test]
+async fn the_founding_documents_examples_hold_field_for_field() {
+    let world = World::playing(WRITE).await;
+    let path = world.path("test.txt").display().to_string();
+    let mut client = world.client().await;
+    client.run("Create a file called test.txt with 'hello world'").await;
+    let init = client.next().await;
+    assert_eq!(name(&init), "system/init");
+    let mut streamed = String::new();
+    let text = loop {
+        let message = client.next().await;
+        match name(&message).as_str() {
+            "assistant/text_delta" => streamed += message["content"]["text"].as_str().unwrap(),
+            _ => break message,
+        }
+    };
+    assert_eq!(streamed, "I'll create that file for you.");
+    let text_example = json!({"type": "assistant", "subtype": "text",
+        "content": {"text": "I'll create that file for you."}});
+    assert_has(&text, &text_example);
+    let input = json!({"file_path": path, "content": "hello world"});
+    let use_example = json!({"type": "assistant", "subtype": "tool_use",
+        "content": {"id": "toolu_01ABC123", "name": "Write", "input": input}});
+    assert_has(&client.next().await, &use_example);
+    let request = client.next().await;
+    let request_example = json!({
+        "type": "tool_approval_request", "tool_name": "Write", "tool_input": input,
+        "tool_use_id": "toolu_01ABC123", "preview_type": "diff",
+        "preview_data": {"file_path": path, "is_new_file": true, "original_lines": 0, "new_lines": 1},
+        "file_path": path, "original_content": "", "new_content": "hello world",
+        "diff_lines": [format!("--- a/{path}"), format!("+++ b/{path}"), "@@ -0,0 +1 @@", "+hello world"],
+        "status": "PENDING", "user_feedback": null, "risk_level": "MEDIUM",
+        "allowed_decisions": ["approve", "reject"],
+    });
+    assert_has(&request, &request_example);
+    assert!(!world.path("test.txt").exists(), "nothing runs before the decision");
+    client.decide(&request, true, None).await;
+    let resolved = client.until("tool_approval_resolved").await;
+    assert_has(&resolved, &json!({"request_id": request["request_id"], "status": "APPROVED"}));
+    let result_example = json!({"type": "user", "subtype": "tool_result", "content": {
+        "tool_use_id": "toolu_01ABC123",
+        "content": format!("Wrote 11 characters to {path}"), "is_error": false}});
+    assert_has(&client.next().await, &result_example);
+    let end = client.until("result").await;
+    let end_example = json!({"type": "result", "subtype": "success",
+        "content": {"message": "Conversation complete"}});
+    assert_has(&end, &end_example);
+    assert_eq!(world.file("test.txt"), "hello world");
+}
+
+#[tokio::test]
+async fn a_rejection_with_feedback_reaches_the_model_which_adapts() {
+    let world = World::playing(WRITE).await;
+    let mut client = world.client().await;
+    client.run("write").await;
+    let request = client.until("tool_approval_request").await;
+    client.decide(&request, false, Some("use a different name")).await;
+    let result = client.until("user/tool_result").await;
+    assert_eq!(result["content"]["content"], "User rejected: use a different name");
+    assert_eq!(result["content"]["is_error"], true);
+    let second = client.until("tool_approval_request").await;
+    assert_eq!(second["file_path"], "other.txt");
+    client.decide(&second, true, None).await;
+    client.until("result/success").await;
+    assert_eq!(world.file("other.txt"), "hello world");
+    assert!(!world.path("test.txt").exists());
+}
+
+const TWENTY: &str = r#"
+[[script]]
+[[script.turn]]
+say = "Twenty at once."
+call = { tool = "Bash", id = "toolu_{{i}}", input = { command = "echo {{i}} >> ran.txt; echo number {{i}}" }, repeat = 20 }
+[[script.turn]]
+expect = { result = '^number \d+', is_error = false, count = 20 }
+say = "All twenty came back."
+"#;
+
+/// Twenty calls in one message, decided in no order by two clients: each runs once, both agree, and
+/// the model gets the answers in its own order (the scripted API refuses any other).
+#[tokio::test]
+async fn parallel_calls_decided_by_two_clients_run_once_each() {
+    let world = World::playing(TWENTY).await;
+    let (mut one, mut two) = (world.client().await, world.client().await);
+    one.run("go").await;
+    let asked = requests(&mut one, 20).await;
+    let shown = requests(&mut two, 20).await;
+    let ids = |requests: &[Value]| {
+        let mut ids: Vec<_> = requests.iter().map(|r| r["request_id"].to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&asked), ids(&shown));
+    // Both decide everything, from opposite ends: each request is decided twice, and runs once.
+    for (first, second) in asked.iter().zip(asked.iter().rev()) {
+        one.decide(first, true, None).await;
+        two.decide(second, true, None).await;
+    }
+    let seen_by_one = one.gather("result/success").await;
+    let seen_by_two = resolutions(&mut two, 20).await;
+    let statuses = |messages: &[Value]| -> HashMap<String, String> {
+        let resolved = messages.iter().filter(|m| name(m) == "tool_approval_resolved");
+        resolved.map(|m| (m["request_id"].to_string(), m["status"].to_string())).collect()
+    };
+    assert_eq!(statuses(&seen_by_one).len(), 20);
+    assert_eq!(statuses(&seen_by_one), statuses(&seen_by_two));
+    let mut ran: Vec<u32> =
+        world.file("ran.txt").lines().map(|line| line.parse().unwrap()).collect();
+    ran.sort_unstable();
+    assert_eq!(ran, (1..=20).collect::<Vec<_>>(), "each ran once");
+}
+
+#[tokio::test]
+async fn approve_all_takes_what_waits_in_this_run_but_not_what_is_high() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = [
+            { tool = "Write", id = "w1", input = { file_path = "1.txt", content = "1" } },
+            { tool = "Write", id = "w2", input = { file_path = "2.txt", content = "2" } },
+            { tool = "Bash", id = "b", input = { command = "touch three" } },
+        ]
+        [[script.turn]]
+        say = "Done."
+        "#,
+    )
+    .await;
+    let mut client = world.client().await;
+    client.run("go").await;
+    let asked = requests(&mut client, 3).await;
+    client.send(json!({"command": "approve_all"})).await;
+    resolutions(&mut client, 2).await;
+    let high = asked.iter().find(|request| request["tool_name"] == "Bash").unwrap();
+    assert_eq!(high["risk_level"], "HIGH");
+    client.decide(high, false, None).await;
+    let seen = client.gather("result/success").await;
+    let rejected =
+        seen.iter().find(|m| name(m) == "user/tool_result" && m["content"]["tool_use_id"] == "b");
+    assert_eq!(rejected.unwrap()["content"]["content"], "User rejected");
+    assert_eq!((world.file("1.txt"), world.file("2.txt")), ("1".into(), "2".into()));
+    assert!(!world.path("three").exists());
+}
+
+/// Two edits of one file in one message: the second is previewed on what the first left.
+#[tokio::test]
+async fn calls_that_change_the_same_file_go_one_after_the_other() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = [
+            { tool = "Edit", id = "e1", input = { file_path = "a.txt", old_string = "one", new_string = "1" } },
+            { tool = "Edit", id = "e2", input = { file_path = "./a.txt", old_string = "two", new_string = "2" } },
+        ]
+        [[script.turn]]
+        say = "Done."
+        "#,
+    )
+    .await;
+    std::fs::write(world.path("a.txt"), "one\ntwo\n").unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    for shown in ["+1", "+2"] {
+        let request = client.until("tool_approval_request").await;
+        let added: Vec<_> = request["diff_lines"].as_array().unwrap().iter().skip(2).collect();
+        assert!(added.contains(&&json!(shown)), "{added:?}");
+        client.decide(&request, true, None).await;
+    }
+    client.until("result/success").await;
+    assert_eq!(world.file("a.txt"), "1\n2\n");
+}
+
+#[tokio::test]
+async fn a_file_that_changed_after_it_was_shown_is_not_written() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = { tool = "Edit", input = { file_path = "a.txt", old_string = "one", new_string = "1" } }
+        [[script.turn]]
+        expect = { result = 'changed since', is_error = true }
+        say = "Then I look again."
+        "#,
+    )
+    .await;
+    std::fs::write(world.path("a.txt"), "one\n").unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    std::fs::write(world.path("a.txt"), "one, and something a person wrote\n").unwrap();
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    assert_eq!(world.file("a.txt"), "one, and something a person wrote\n");
+}
+
+#[tokio::test]
+async fn reading_asks_when_automatic_approval_is_off() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = { tool = "Read", input = { file_path = "a.txt" } }
+        [[script.turn]]
+        say = "Read."
+        "#,
+    )
+    .await;
+    std::fs::write(world.path("a.txt"), "one\n").unwrap();
+    let mut client = world.client().await;
+    client.send(json!({"command": "run", "prompt": "go", "auto_approve_safe": false})).await;
+    let request = client.until("tool_approval_request").await;
+    assert_eq!(
+        (&request["tool_name"], &request["preview_type"]),
+        (&json!("Read"), &json!("generic"))
+    );
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    client.run("go").await;
+    let seen = client.gather("result/success").await;
+    assert!(seen.iter().all(|message| name(message) != "tool_approval_request"), "it is LOW");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_says_why_and_the_connection_stays() {
+    let world = World::playing(WRITE).await;
+    let mut client = world.client().await;
+    let unknown = "00000000-0000-7000-8000-000000000000";
+    for (command, kind, code) in [
+        (json!({"command": "fly"}), "error", "unknown_command"),
+        (json!({"command": "cancel"}), "error", "no_run"),
+        (
+            json!({"command": "tool_approval_response", "request_id": unknown, "approved": true}),
+            "error",
+            "unknown_request",
+        ),
+        (
+            json!({"command": "tool_approval_response", "request_id": "x", "approved": true}),
+            "error",
+            "unknown_request",
+        ),
+        (json!({"command": "run", "prompt": " "}), "result/error", "empty_prompt"),
+        (
+            json!({"command": "run", "prompt": "x", "permission_mode": "toolApproval"}),
+            "result/error",
+            "mode_unavailable",
+        ),
+        (
+            json!({"command": "run", "prompt": "x", "permission_mode": "bypassPermissions"}),
+            "result/error",
+            "mode_unavailable",
+        ),
+        (json!({"command": "run", "prompt": "x", "cwd": "/"}), "result/error", "bad_cwd"),
+        (
+            json!({"command": "run", "prompt": "x", "continue": true, "session_id": "no"}),
+            "result/error",
+            "unknown_session",
+        ),
+    ] {
+        client.send(command.clone()).await;
+        let message = client.next().await;
+        assert_eq!(
+            (name(&message).as_str(), &message["content"]["code"]),
+            (kind, &json!(code)),
+            "{command}"
+        );
+        assert!(message["content"]["message"].as_str().unwrap().len() > 5);
+    }
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    client.decide(&request, false, None).await;
+    assert_eq!(client.until("error").await["content"]["code"], "already_settled");
+}
+
+#[tokio::test]
+async fn cancelling_takes_back_what_waits_and_the_conversation_can_go_on() {
+    // Ids of their own for each call: the API refuses a conversation that uses one twice.
+    let world = World::playing(&WRITE.replace(r#"id = "toolu_01ABC123", "#, "")).await;
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    client.send(json!({"command": "cancel"})).await;
+    let resolved = client.until("tool_approval_resolved").await;
+    assert_eq!(resolved["status"], "CANCELLED");
+    let end = client.until("result/error").await;
+    assert_eq!(end["content"]["code"], "cancelled");
+    client.decide(&request, true, None).await;
+    assert_eq!(client.until("error").await["content"]["code"], "already_settled");
+    assert!(!world.path("test.txt").exists());
+    // The scripted API refuses a conversation with an unanswered call, as the real one does.
+    client.send(json!({"command": "run", "prompt": "again", "continue": true})).await;
+    let request = client.until("tool_approval_request").await;
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    assert_eq!(world.file("test.txt"), "hello world");
+}
+
+async fn requests(client: &mut Client, count: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    while found.len() < count {
+        found.push(client.until("tool_approval_request").await);
+    }
+    found
+}
+
+async fn resolutions(client: &mut Client, count: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    while found.len() < count {
+        found.push(client.until("tool_approval_resolved").await);
+    }
+    found
+}
+
+/// Asserts that every field of the example is in the message with the example's value.
+#[track_caller]
+fn assert_has(message: &Value, example: &Value) {
+    for (field, value) in example.as_object().unwrap() {
+        assert_eq!(&message[field], value, "`{field}` of {message}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The server over real sockets, with the scripted model: what clients see, to the letter.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says no by panicking"
+)]
+
+mod door;
+mod flow;
+mod resuming;
+mod world;
