@@ -1,0 +1,120 @@
+//! The command line: what can be said, with an example each.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use secrecy::SecretString;
+
+/// The gate between AI agents and the machines they act on.
+///
+/// Every tool call an agent makes is understood, rated, and where needed shown to a person, who
+/// approves or rejects exactly what will run.
+#[derive(Parser)]
+#[command(version, about, propagate_version = true, after_help = "Example:\n  countersign demo")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Starts the server and its page.
+    #[command(after_help = "Example:\n  countersign serve --root ~/work/shop --open")]
+    Serve(ServeArgs),
+    /// Shows the product without an API key: a scripted model in a scratch workspace.
+    #[command(after_help = "Example:\n  countersign demo")]
+    Demo(DemoArgs),
+    /// Serves a scripted Messages API on loopback, for tests and demonstrations.
+    #[command(
+        after_help = "Example:\n  countersign model --scenario talk.toml --listen 127.0.0.1:9999"
+    )]
+    Model(ModelArgs),
+    /// Prints the description of the API (OpenAPI 3.1, JSON).
+    #[command(after_help = "Example:\n  countersign openapi > openapi.json")]
+    Openapi,
+}
+
+/// Where the server keeps its things and where it listens.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
+    pub(crate) listen: SocketAddr,
+    /// The folder for the database [default: the user's data folder].
+    #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
+    pub(crate) data: Option<PathBuf>,
+    /// An admin token for scripts, instead of the one-time sign-in link.
+    #[arg(long, env = "COUNTERSIGN_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<SecretString>,
+    /// How long a person has to decide, for all risks [default: 300 MEDIUM, 600 HIGH].
+    #[arg(long, value_name = "SECONDS", env = "COUNTERSIGN_APPROVAL_TIMEOUT",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) approval_timeout: Option<u64>,
+}
+
+#[derive(Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// A workspace; may be given several times, the first one is the default.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) root: Vec<PathBuf>,
+    /// The database: `sqlite:PATH` [default: SQLite in the data folder].
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE")]
+    pub(crate) database: Option<String>,
+    /// The model unless a prompt names another [default: claude-sonnet-4-20250514].
+    #[arg(long, env = "COUNTERSIGN_MODEL")]
+    pub(crate) model: Option<String>,
+    /// Answers with the scripted demo model, in the workspace given by `--root`.
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// Opens the page in the browser.
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// The key for the Messages API.
+    #[arg(long = "api-key", env = "ANTHROPIC_API_KEY", hide = true, hide_env_values = true)]
+    pub(crate) api_key: Option<SecretString>,
+    /// Where the Messages API is.
+    #[arg(long = "base-url", env = "ANTHROPIC_BASE_URL", hide = true)]
+    pub(crate) base_url: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Does not open the browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ModelArgs {
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// The scenario to play.
+    #[arg(long, value_name = "FILE", required_unless_present = "demo")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Plays the built-in demo.
+    #[arg(long, conflicts_with = "scenario")]
+    pub(crate) demo: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_every_command_shows_an_example() {
+        let cli = Cli::command();
+        cli.clone().debug_assert();
+        for command in cli.get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example:"), "`{}` shows none", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The commands, one file each.
+
+pub(crate) mod demo;
+pub(crate) mod model;
+pub(crate) mod openapi;
+pub(crate) mod serve;

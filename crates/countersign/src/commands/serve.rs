@@ -1,0 +1,163 @@
+//! `countersign serve`: wires the parts and serves until told to stop.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use countersign_agent::{Anthropic, Connection, RunnerConfig, Scenario, ScriptedModel};
+use countersign_gate::{Gate, Project, SystemClock, Timeouts};
+use countersign_server::{Credential, ModelSource, Server, ServerConfig};
+use countersign_tools::{Environment, Toolbox, Workspace};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use secrecy::ExposeSecret;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::{Common, ServeArgs};
+use crate::hint::{Hint, Hinted};
+use crate::{environment, output};
+
+pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let filter = environment::log_filter();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    runtime()?.block_on(serve(args))
+}
+
+async fn serve(args: ServeArgs) -> anyhow::Result<()> {
+    let workspaces = workspaces(&args.root)?;
+    let model = model(&args)?;
+    let listener = listen(args.common.listen).await?;
+    let address = listener.local_addr()?;
+    let gate = gate(&args.common, args.database.as_deref())?;
+    let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
+    let (credential, sign_in) = credential(&args.common)?;
+    let page = match &sign_in {
+        Some(secret) => format!("http://{address}/agent?token={secret}"),
+        None => format!("http://{address}/agent"),
+    };
+    let tools = Environment::from(environment::for_tools());
+    let server = Server::new(ServerConfig {
+        gate,
+        workspaces,
+        toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, tools.clone())),
+        model,
+        credential,
+        metrics: Arc::new(move || metrics.render()),
+    });
+    output::line(&format!("listening on http://{address}/"));
+    match sign_in {
+        Some(_) => output::note(&format!("Sign in (works once): {page}")),
+        None => output::note(&format!("The page is {page} (sign in with ?token=)")),
+    }
+    if args.open && open::that_detached(&page).is_err() {
+        output::note("No browser could be opened; use the link above.");
+    }
+    server.run(listener, stop_signal()).await?;
+    output::note("Stopped.");
+    Ok(())
+}
+
+fn workspaces(roots: &[PathBuf]) -> anyhow::Result<Vec<(Project, Workspace)>> {
+    let workspace_of = |root: &PathBuf| {
+        let workspace = Workspace::new([root.clone()]).hint("give --root a folder that exists")?;
+        let root = workspace.roots().first().context("a workspace without a root")?;
+        let root = root.to_str().context("the workspace's path is not UTF-8")?;
+        Ok((Project::of_root(root), workspace))
+    };
+    roots.iter().map(workspace_of).collect()
+}
+
+fn model(args: &ServeArgs) -> anyhow::Result<ModelSource> {
+    if args.demo {
+        let model = Arc::new(ScriptedModel::new(Scenario::demo()?, Arc::new(SystemClock)));
+        return Ok(ModelSource { model, name: "demo".to_owned(), demo: true });
+    }
+    if args.api_key.is_none() {
+        output::note("No API key is set: prompts will fail until ANTHROPIC_API_KEY is there.");
+        output::note("hint: `countersign demo` shows everything without one");
+    }
+    let mut connection = Connection { key: args.api_key.clone(), ..Connection::default() };
+    if let Some(url) = &args.base_url {
+        connection.base_url.clone_from(url);
+    }
+    let model =
+        Anthropic::new(connection).hint("check ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY")?;
+    let name = args.model.clone().unwrap_or_else(|| RunnerConfig::DEFAULT_MODEL.to_owned());
+    Ok(ModelSource { model: Arc::new(model), name, demo: false })
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("could not listen on {address}"))
+        .hint("another server may be running there; `--listen 127.0.0.1:0` takes a free port")
+}
+
+fn gate(common: &Common, database: Option<&str>) -> anyhow::Result<Gate> {
+    let file = match database.map(|url| (url, url.strip_prefix("sqlite:"))) {
+        Some((_, Some(path))) => PathBuf::from(path),
+        Some((url, None)) => {
+            let error =
+                anyhow::anyhow!("the database `{url}` is of a kind this version does not have");
+            return Err(Hinted { error, hint: "use `sqlite:PATH`".to_owned() }.into());
+        }
+        None => data_folder(common)?.join("countersign.db"),
+    };
+    let timeouts = match common.approval_timeout {
+        Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
+        None => Timeouts::default(),
+    };
+    Gate::open(&file, Arc::new(SystemClock), timeouts)
+        .with_context(|| format!("could not open the database `{}`", file.display()))
+        .hint("check the folder's permissions, or give another one with --data")
+}
+
+/// Returns the data folder, made for its owner alone: what agents do is nobody else's business.
+fn data_folder(common: &Common) -> anyhow::Result<PathBuf> {
+    use std::os::unix::fs::DirBuilderExt;
+    let Some(folder) = common.data.clone().or_else(environment::data_folder) else {
+        bail!(Hinted {
+            error: anyhow::anyhow!("there is no folder to keep data in"),
+            hint: "give one with --data".to_owned(),
+        });
+    };
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .with_context(|| format!("could not make the data folder `{}`", folder.display()))
+        .hint("check its parent's permissions, or give another one with --data")?;
+    Ok(folder)
+}
+
+/// Returns what opens the door and, for a one-time link, its secret.
+fn credential(common: &Common) -> anyhow::Result<(Credential, Option<String>)> {
+    match &common.token {
+        Some(token) if token.expose_secret().trim().is_empty() => {
+            bail!("the token is empty; leave it out to get a sign-in link")
+        }
+        Some(token) => Ok((Credential::Token(token.expose_secret().to_owned()), None)),
+        None => {
+            let (credential, link) = Credential::new_link().context("no randomness")?;
+            Ok((credential, Some(link.secret().to_owned())))
+        }
+    }
+}
+
+pub(crate) fn runtime() -> anyhow::Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+/// Returns when the process is asked to stop.
+pub(crate) async fn stop_signal() {
+    let term = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut term) => drop(term.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! { _ = tokio::signal::ctrl_c() => {}, () = term => {} }
+}

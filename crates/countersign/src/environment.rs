@@ -1,0 +1,54 @@
+//! The environment: the only file that reads it (but for the flags, which clap reads).
+#![expect(clippy::disallowed_methods, reason = "this is the seam the others go through")]
+
+use std::path::PathBuf;
+
+/// What a tool's process may know of our environment. Nothing that could be a secret.
+const PASSED_ON: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "NVM_DIR",
+    "JAVA_HOME",
+    "VIRTUAL_ENV",
+];
+
+/// Returns the environment of tools' processes.
+pub(crate) fn for_tools() -> Vec<(String, String)> {
+    let mut passed: Vec<_> = PASSED_ON
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    passed.push(("TERM".to_owned(), "dumb".to_owned()));
+    passed
+}
+
+/// Returns the folder for our data, as the platform has it.
+pub(crate) fn data_folder() -> Option<PathBuf> {
+    let of = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    of("XDG_DATA_HOME")
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| of("HOME").map(|home| home.join(".local/share")))
+        .map(|folder| folder.join("countersign"))
+}
+
+/// Returns whether colours are unwelcome.
+pub(crate) fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Returns which log lines are wanted.
+pub(crate) fn log_filter() -> String {
+    std::env::var("COUNTERSIGN_LOG").unwrap_or_else(|_| "warn,countersign=info".to_owned())
+}

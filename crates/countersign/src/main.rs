@@ -1,0 +1,33 @@
+//! The binary: reads settings, wires the parts, offers the commands.
+//!
+//! The only place that reads the environment, prints or exits. Each command is a file in `commands/`;
+//! this one only chooses among them and says what went wrong.
+
+mod cli;
+mod commands;
+mod environment;
+mod hint;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Serve(serve) => commands::serve::run(serve),
+        Command::Demo(demo) => commands::demo::run(demo),
+        Command::Model(model) => commands::model::run(model),
+        Command::Openapi => commands::openapi::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What people and scripts read: results on stdout, everything else on stderr.
+
+use std::io::{IsTerminal, Write};
+
+use crate::hint::Hinted;
+
+/// Writes a line to stdout. A reader that went away is not an error of ours.
+pub(crate) fn line(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// Writes a line to the person at the terminal.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Says what went wrong, why, and what can be done.
+pub(crate) fn error(error: &anyhow::Error) {
+    let why: Vec<_> = error.chain().map(ToString::to_string).collect();
+    note(&format!("{}: {}", red("error"), why.join(": ")));
+    if let Some(hinted) = error.downcast_ref::<Hinted>() {
+        note(&format!("hint: {}", hinted.hint));
+    }
+}
+
+fn red(text: &str) -> String {
+    let plain = crate::environment::no_color() || !std::io::stderr().is_terminal();
+    if plain { text.to_owned() } else { format!("\u{1b}[1;31m{text}\u{1b}[0m") }
+}
