@@ -5,7 +5,7 @@ use utoipa::OpenApi;
 
 use crate::error::{ErrorBody, ErrorView};
 use crate::sessions::{SessionList, SessionView};
-use crate::socket::{command, message};
+use crate::socket::{command, message, request};
 use crate::{health, sessions};
 
 #[derive(OpenApi)]
@@ -23,7 +23,7 @@ use crate::{health, sessions};
         SessionView,
         command::ClientCommand,
         message::ServerMessage,
-        message::ApprovalRequest,
+        request::ApprovalRequest,
     ))
 )]
 struct Api;

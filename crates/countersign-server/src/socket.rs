@@ -2,7 +2,10 @@
 
 pub(crate) mod command;
 mod connection;
+mod hear;
 pub(crate) mod message;
+pub(crate) mod request;
+mod watched;
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Query, State};

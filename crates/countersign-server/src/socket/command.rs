@@ -122,12 +122,14 @@ fn yes() -> bool {
 /// What is wrong with a command: a stable word and a sentence.
 pub(crate) type Refused = (&'static str, String);
 
+/// The names of all commands.
+const KNOWN: [&str; 5] = ["run", "tool_approval_response", "cancel", "approve_all", "resume"];
+
 /// Reads a command.
 pub(crate) fn parse(text: &str) -> Result<ClientCommand, Refused> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| ("bad_json", format!("this is not JSON: {error}")))?;
     let name = value.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
-    const KNOWN: [&str; 5] = ["run", "tool_approval_response", "cancel", "approve_all", "resume"];
     if !KNOWN.contains(&name.as_str()) {
         let known = KNOWN.join(", ");
         return Err((

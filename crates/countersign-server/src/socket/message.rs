@@ -1,15 +1,14 @@
 //! Messages: what the server says on the socket, in S1's words.
 
-use countersign_core::{
-    Approval, CommandPreview, DiffPreview, Event, Preview, Risk, State, Status, Usage,
-};
+use countersign_core::{Approval, Event, Usage};
 use countersign_gate::{Entry, Live, News};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::command::PermissionMode;
+use super::request::{ApprovalRequest, RequestStatus};
 
 /// One message, and where in the log it stands.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,12 +24,15 @@ pub(crate) struct ServerMessage {
 pub(crate) struct Place {
     /// Its number in the project's log, to resume after; live messages have none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(crate) seq: Option<u64>,
     /// The conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(crate) session_id: Option<String>,
     /// The run.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(crate) run_id: Option<String>,
 }
 
@@ -91,6 +93,7 @@ pub(crate) struct ModeView {
     label: &'static str,
     available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     reason: Option<String>,
 }
 
@@ -123,9 +126,11 @@ pub(crate) struct RunResult {
     outcome: Outcome,
     /// What the run took.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     usage: Option<UsageView>,
     /// What can be done about an error.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     hint: Option<String>,
 }
 
@@ -148,6 +153,7 @@ pub(crate) struct ErrorMessage {
     content: ErrorContent,
     /// The request it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     request_id: Option<String>,
 }
 
@@ -155,42 +161,6 @@ pub(crate) struct ErrorMessage {
 pub(crate) struct ErrorContent {
     message: String,
     code: String,
-}
-
-/// S1.7's request, and what we add.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ApprovalRequest {
-    request_id: String,
-    tool_name: String,
-    tool_input: Value,
-    tool_use_id: String,
-    preview_type: PreviewType,
-    preview_data: PreviewData,
-    #[schema(required)]
-    file_path: Option<String>,
-    #[schema(required)]
-    original_content: Option<String>,
-    #[schema(required)]
-    new_content: Option<String>,
-    diff_lines: Vec<String>,
-    /// How much changes; none where there is no diff.
-    #[schema(required)]
-    diff_stat: Option<DiffStat>,
-    status: RequestStatus,
-    #[schema(required)]
-    user_feedback: Option<String>,
-    /// What it would do, in one sentence.
-    summary: String,
-    risk_level: RiskLevel,
-    reasons: Vec<String>,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    /// Until when a decision counts; none once it is settled.
-    #[schema(required, value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
-    /// What a decision is bound to.
-    digest: String,
-    allowed_decisions: Vec<AllowedDecision>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -201,72 +171,6 @@ pub(crate) struct ApprovalResolved {
     decided_by: Option<String>,
     #[schema(required)]
     user_feedback: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PreviewType {
-    Diff,
-    Command,
-    Generic,
-}
-
-/// S1.7's words for where a request stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum RequestStatus {
-    Pending,
-    Approved,
-    Rejected,
-    Timeout,
-    Cancelled,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum RiskLevel {
-    Low,
-    Medium,
-    High,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum AllowedDecision {
-    Approve,
-    Reject,
-}
-
-/// How much a diff changes.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DiffStat {
-    added: usize,
-    removed: usize,
-    /// How many lines of the diff were left out of `diff_lines`.
-    omitted: usize,
-}
-
-/// What is known about a preview beside the diff itself.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum PreviewData {
-    Diff {
-        file_path: String,
-        is_new_file: bool,
-        original_lines: usize,
-        new_lines: usize,
-    },
-    Command {
-        command: String,
-        cwd: String,
-        #[schema(required)]
-        description: Option<String>,
-        timeout_ms: u64,
-        warnings: Vec<String>,
-    },
-    Generic {
-        input: Value,
-    },
 }
 
 impl Body {
@@ -360,130 +264,5 @@ impl From<PermissionMode> for ModeView {
     fn from(mode: PermissionMode) -> Self {
         let reason = mode.missing();
         Self { id: mode, label: mode.label(), available: reason.is_none(), reason }
-    }
-}
-
-impl RequestStatus {
-    fn of(status: Status) -> Self {
-        match status {
-            Status::Pending | Status::AwaitingApproval => Self::Pending,
-            // It was approved; how it went on is told by its result.
-            Status::Approved | Status::Executing | Status::Completed | Status::Failed => {
-                Self::Approved
-            }
-            Status::Rejected => Self::Rejected,
-            Status::Timeout => Self::Timeout,
-            Status::Cancelled => Self::Cancelled,
-        }
-    }
-}
-
-impl From<Risk> for RiskLevel {
-    fn from(risk: Risk) -> Self {
-        match risk {
-            Risk::Low => Self::Low,
-            Risk::Medium => Self::Medium,
-            Risk::High => Self::High,
-        }
-    }
-}
-
-impl From<Approval> for ApprovalRequest {
-    fn from(approval: Approval) -> Self {
-        let expires_at = approval.deadline();
-        let open = expires_at.is_some();
-        let status = RequestStatus::of(approval.status());
-        let user_feedback = match &approval.state {
-            State::Rejected { feedback, .. } => feedback.clone(),
-            _ => None,
-        };
-        let shown = Shown::of(approval.preview, &approval.call.input);
-        Self {
-            request_id: approval.id.to_string(),
-            tool_name: approval.call.tool_name,
-            tool_input: approval.call.input,
-            tool_use_id: approval.call.tool_use_id.to_string(),
-            preview_type: shown.kind,
-            preview_data: shown.data,
-            file_path: shown.file_path,
-            original_content: shown.original_content,
-            new_content: shown.new_content,
-            diff_lines: shown.diff_lines,
-            diff_stat: shown.diff_stat,
-            status,
-            user_feedback,
-            summary: approval.summary,
-            risk_level: approval.risk.into(),
-            reasons: approval.verdict.reasons.into_iter().map(|reason| reason.text).collect(),
-            created_at: approval.created_at,
-            expires_at,
-            digest: approval.digest.to_string(),
-            allowed_decisions: if open {
-                vec![AllowedDecision::Approve, AllowedDecision::Reject]
-            } else {
-                Vec::new()
-            },
-        }
-    }
-}
-
-/// A preview, spread over S1.7's fields.
-struct Shown {
-    kind: PreviewType,
-    data: PreviewData,
-    file_path: Option<String>,
-    original_content: Option<String>,
-    new_content: Option<String>,
-    diff_lines: Vec<String>,
-    diff_stat: Option<DiffStat>,
-}
-
-impl Shown {
-    fn of(preview: Option<Preview>, input: &Value) -> Self {
-        match preview {
-            Some(Preview::Diff(diff)) => Self::of_diff(diff),
-            Some(Preview::Command(command)) => Self::of_command(command),
-            Some(Preview::Generic { input, .. }) => Self::of_input(input),
-            None => Self::of_input(input.clone()),
-        }
-    }
-
-    fn of_diff(diff: DiffPreview) -> Self {
-        Self {
-            kind: PreviewType::Diff,
-            data: PreviewData::Diff {
-                file_path: diff.file_path.clone(),
-                is_new_file: diff.is_new_file,
-                original_lines: diff.original_lines,
-                new_lines: diff.new_lines,
-            },
-            file_path: Some(diff.file_path),
-            original_content: diff.original_content,
-            new_content: diff.new_content,
-            diff_stat: Some(DiffStat {
-                added: diff.diff.added,
-                removed: diff.diff.removed,
-                omitted: diff.diff.omitted,
-            }),
-            diff_lines: diff.diff.lines,
-        }
-    }
-
-    fn of_command(preview: CommandPreview) -> Self {
-        let CommandPreview { command, cwd, description, timeout_ms, warnings } = preview;
-        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings };
-        Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
-    }
-
-    fn of_input(input: Value) -> Self {
-        Self {
-            kind: PreviewType::Generic,
-            data: PreviewData::Generic { input },
-            file_path: None,
-            original_content: None,
-            new_content: None,
-            diff_lines: Vec::new(),
-            diff_stat: None,
-        }
     }
 }
