@@ -30,6 +30,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  countersign model --scenario talk.toml --listen 127.0.0.1:9999"
     )]
     Model(ModelArgs),
+    /// Measures this machine; prints one JSON line.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
+    )]
+    Bench(BenchCommand),
     /// Prints the description of the API (OpenAPI 3.1, JSON).
     #[command(after_help = "Example:\n  countersign openapi > openapi.json")]
     Openapi,
@@ -100,6 +106,46 @@ pub(crate) struct ModelArgs {
     /// Plays the built-in demo.
     #[arg(long, conflicts_with = "scenario")]
     pub(crate) demo: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Calls through the gate, each durably asked for, approved, started and finished.
+    #[command(
+        after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
+    )]
+    Approval(BenchApprovalArgs),
+    /// The preview of a change: reads two files and makes their diff.
+    #[command(
+        after_help = "Example:\n  countersign bench diff --old a.txt --new b.txt --rounds 20"
+    )]
+    Diff(BenchDiffArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct BenchApprovalArgs {
+    /// How many calls.
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) n: usize,
+    /// How many at the same time.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) c: usize,
+    /// The database file; it is kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct BenchDiffArgs {
+    /// The file as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: PathBuf,
+    /// The file as it will be.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) new: PathBuf,
+    /// How often.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) rounds: usize,
 }
 
 #[cfg(test)]

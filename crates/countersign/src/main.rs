@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => commands::serve::run(serve),
         Command::Demo(demo) => commands::demo::run(demo),
-        Command::Model(model) => commands::model::run(model),
+        Command::Model(model) => commands::model::run(&model),
+        Command::Bench(bench) => commands::bench::run(bench),
         Command::Openapi => commands::openapi::run(),
     };
     match done {

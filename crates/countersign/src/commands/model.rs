@@ -12,7 +12,7 @@ use crate::cli::ModelArgs;
 use crate::commands::serve::{runtime, stop_signal};
 use crate::output;
 
-pub(crate) fn run(args: ModelArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &ModelArgs) -> anyhow::Result<()> {
     let scenario = match &args.scenario {
         Some(file) => {
             let text = std::fs::read_to_string(file)

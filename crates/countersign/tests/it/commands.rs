@@ -1,0 +1,128 @@
+//! Every command: what it prints, where, and how it ends.
+
+use std::os::unix::fs::PermissionsExt;
+
+use reqwest::redirect::Policy;
+use serde_json::Value;
+
+use crate::world::{Serving, TOKEN, output, stderr};
+
+#[test]
+fn wrong_usage_ends_with_2_and_errors_with_1_and_a_hint() {
+    for wrong in [&["fly"][..], &["serve", "--listen", "nowhere"], &["model"], &[]] {
+        assert_eq!(output(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    for (args, error, hint) in [
+        (&["serve", "--root", "/not/there"][..], "`/not/there` cannot be a workspace", "--root"),
+        (&["serve", "--database", "mysql://x"], "`mysql://x` is of a kind", "sqlite:PATH"),
+        (
+            &["serve", "--data", "/dev/null/x", "--listen", "127.0.0.1:0"],
+            "the data folder",
+            "--data",
+        ),
+    ] {
+        let output = output(args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains(&format!("error: {error}")) || said.contains(error), "{said}");
+        assert!(
+            said.lines().any(|line| line.starts_with("hint: ") && line.contains(hint)),
+            "{said}"
+        );
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_port_in_use_is_said_with_the_way_out() {
+    let first = Serving::start(&["serve", "--demo", "--listen", "127.0.0.1:0"], &[]);
+    let address = first.url.strip_prefix("http://").unwrap();
+    let second = output(&["serve", "--demo", "--listen", address]);
+    let said = stderr(&second);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(said.contains("could not listen on") && said.contains("hint: "), "{said}");
+}
+
+#[tokio::test]
+async fn serve_prints_one_line_and_stops_when_asked() {
+    let serving = Serving::start(&["serve", "--demo", "--listen", "127.0.0.1:0"], &[]);
+    let url = serving.url.clone();
+    let data = serving.home.path().join(".local/share/countersign");
+    assert_eq!(data.metadata().unwrap().permissions().mode() & 0o777, 0o700, "for its owner alone");
+    let health = reqwest::get(format!("{url}/healthz")).await.unwrap();
+    assert_eq!(health.text().await.unwrap(), "ok\n");
+    let (status, said) = serving.stop();
+    assert!(status.success(), "{said}");
+    assert!(said.contains("Sign in (works once): ") && said.contains("/agent?token="), "{said}");
+    assert!(said.ends_with("Stopped.\n"), "{said}");
+}
+
+#[tokio::test]
+async fn the_sign_in_link_of_the_demo_works_once() {
+    let mut serving = Serving::start(&["demo", "--no-open", "--listen", "127.0.0.1:0"], &[]);
+    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+    let status = async |url: &str| client.get(url).send().await.unwrap().status().as_u16();
+    for way in ["/agent", "/agent?token=guess", "/agent?token="] {
+        assert_eq!(status(&format!("{}{way}", serving.url)).await, 401, "{way}");
+    }
+    assert!(serving.says("no API key is needed").starts_with("Demo: "));
+    let said = serving.says("Sign in");
+    let link = said.split_once(": ").unwrap().1;
+    assert_eq!(status(link).await, 303, "the first time it signs in");
+    assert_eq!(status(link).await, 401, "the second time it does not");
+    assert!(serving.stop().0.success());
+}
+
+#[tokio::test]
+async fn metrics_are_served_in_prometheus_format() {
+    let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN];
+    let serving = Serving::start(&args, &[]);
+    let mut client = serving.client().await;
+    client.send(serde_json::json!({"command": "run", "prompt": "read nothing.txt"})).await;
+    client.until("result/success").await;
+    let metrics = reqwest::get(format!("{}/metrics", serving.url)).await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    assert!(metrics.contains("countersign_runs_total 1"), "{metrics}");
+}
+
+#[test]
+fn openapi_is_printed_as_json() {
+    let printed = output(&["openapi"]);
+    let document: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert!(document["components"]["schemas"]["ServerMessage"].is_object());
+}
+
+#[test]
+fn secrets_given_to_the_binary_show_up_nowhere() {
+    let args = ["serve", "--listen", "127.0.0.1:0"];
+    let env = [("ANTHROPIC_API_KEY", "k-very-secret"), ("COUNTERSIGN_TOKEN", "t-very-secret")];
+    let serving = Serving::start(&args, &env);
+    let data = serving.home.path().join(".local/share/countersign");
+    let kept: Vec<u8> = std::fs::read_dir(&data)
+        .unwrap()
+        .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .collect();
+    assert!(!kept.windows(11).any(|bytes| bytes == b"very-secret"));
+    let (_, said) = serving.stop();
+    assert!(!said.contains("very-secret"), "{said}");
+    let help = output(&["serve", "-h"]);
+    assert!(!String::from_utf8(help.stdout).unwrap().contains("very-secret"));
+}
+
+#[test]
+fn each_bench_prints_one_line_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("old"), "a\nb\n").unwrap();
+    std::fs::write(path("new"), "a\nc\n").unwrap();
+    for args in [
+        &["bench", "approval", "--n", "8", "--c", "4", "--db", &path("bench.db")][..],
+        &["bench", "diff", "--old", &path("old"), "--new", &path("new"), "--rounds", "2"],
+    ] {
+        let printed = output(args);
+        assert!(printed.status.success(), "{}", stderr(&printed));
+        let line: Value = serde_json::from_slice(&printed.stdout).unwrap();
+        assert_eq!(line["role"], "ours");
+        assert!(line["p50_us"].as_f64().unwrap() > 0.0, "{line}");
+    }
+}

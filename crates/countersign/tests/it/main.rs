@@ -1,0 +1,13 @@
+//! The binary as people and scripts use it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says no by panicking"
+)]
+
+mod commands;
+mod conversation;
+mod house;
+mod world;

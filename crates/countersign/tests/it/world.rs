@@ -1,0 +1,115 @@
+//! The real binary in a clean environment, and clients to talk to what it serves.
+#![expect(clippy::disallowed_methods, reason = "the children are what is tested")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+pub(crate) const TOKEN: &str = "a-token-for-tests";
+
+/// The command with nothing of our environment and a home of its own.
+pub(crate) fn countersign(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home).current_dir(home);
+    command
+}
+
+pub(crate) fn output(args: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    countersign(home.path()).args(args).output().unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A child that says `listening on …` and is ended with its world.
+pub(crate) struct Serving {
+    pub(crate) url: String,
+    child: Child,
+    said: BufReader<ChildStderr>,
+    pub(crate) home: TempDir,
+}
+
+impl Serving {
+    pub(crate) fn start(args: &[&str], env: &[(&str, &str)]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = countersign(home.path());
+        command.args(args).envs(env.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let Some(url) = line.trim_end().strip_prefix("listening on ") else {
+            let mut why = String::new();
+            said.read_to_string(&mut why).unwrap();
+            panic!("it does not listen: {line}{why}");
+        };
+        let url = url.trim_end_matches('/').to_owned();
+        Self { url, child, said, home }
+    }
+
+    /// Returns the next line it says to the person that has `part` in it.
+    pub(crate) fn says(&mut self, part: &str) -> String {
+        let mut line = String::new();
+        while !line.contains(part) {
+            line.clear();
+            assert_ne!(self.said.read_line(&mut line).unwrap(), 0, "it never says `{part}`");
+        }
+        line.trim_end().to_owned()
+    }
+
+    /// Asks it to stop, and returns how it ended and what it still had to say to the person.
+    pub(crate) fn stop(mut self) -> (ExitStatus, String) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        let mut said = String::new();
+        self.said.read_to_string(&mut said).unwrap();
+        (status, said)
+    }
+
+    pub(crate) async fn client(&self) -> Client {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let url = format!("ws://{address}/api/terminal/ws/agent?token={TOKEN}");
+        Client(connect_async(url).await.unwrap().0)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Client {
+    pub(crate) async fn send(&mut self, command: Value) {
+        self.0.send(Message::text(command.to_string())).await.unwrap();
+    }
+
+    /// Returns the next message of a type (and, after a slash, subtype).
+    pub(crate) async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let Message::Text(text) = self.0.next().await.unwrap().unwrap() else { continue };
+            let message: Value = serde_json::from_str(&text).unwrap();
+            let (of, subtype) = kind.split_once('/').unwrap_or((kind, ""));
+            let fits =
+                message["type"] == of && (subtype.is_empty() || message["subtype"] == subtype);
+            if fits {
+                return message;
+            }
+            assert_ne!(message["type"], "result", "the run ended before `{kind}` came: {message}");
+        }
+    }
+}
