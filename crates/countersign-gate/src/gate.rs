@@ -2,53 +2,23 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_core::{
-    AlreadySettled, Approval, ApprovalId, Decision, Digest, Failure, NotStartable, Outcome, Permit,
-    Plan, Planner, Policy, Preview, ProjectId, Risk, RunId, SessionId, State, Status, ToolCall,
-    ToolOutput, Verdict, risk,
+    AlreadySettled, Approval, ApprovalId, Decision, Digest, Failure, NotStartable, Permit, Planner,
+    Policy, ProjectId, RunId, SessionId, Status, ToolCall, ToolOutput,
 };
-use jiff::{Timestamp, TimestampRound, Unit};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::clock::{Clock, after};
+use crate::clock::Clock;
+use crate::deadlines;
 use crate::follow::Follow;
 use crate::journal::Journal;
 use crate::live::Channels;
-use crate::store::{NewRun, RunEnd, Store, StoreError, Transition};
+use crate::store::{NewRun, Store, StoreError, Transition};
+use crate::submit::Submitted;
+use crate::timeouts::Timeouts;
 use crate::waiting::Waiting;
-use crate::{Event, deadlines};
-
-/// How long a person has to decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For MEDIUM, and for LOW where even that asks.
-    pub medium: Duration,
-    /// For HIGH.
-    pub high: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self { medium: Duration::from_mins(5), high: Duration::from_mins(10) }
-    }
-}
-
-impl Timeouts {
-    /// Returns the same time for every risk.
-    pub fn all(timeout: Duration) -> Self {
-        Self { medium: timeout, high: timeout }
-    }
-
-    fn of(self, risk: Risk) -> Duration {
-        match risk {
-            Risk::Low | Risk::Medium => self.medium,
-            Risk::High => self.high,
-        }
-    }
-}
 
 /// Why a decision was not recorded.
 #[derive(Debug, thiserror::Error)]
@@ -76,17 +46,6 @@ pub enum Passage {
     Refused(Box<Approval>),
 }
 
-/// What came of handing a call in.
-#[derive(Debug)]
-pub enum Submitted {
-    /// It may run, once, now.
-    Permitted(Box<Permit>),
-    /// A person is to decide.
-    Waiting(Box<Approval>),
-    /// It is invalid or denied.
-    Refused(Box<Approval>),
-}
-
 /// The gate. Cheap to clone; all clones are the same door.
 #[derive(Clone)]
 pub struct Gate {
@@ -99,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) asked: Arc<Notify>,
     channels: Arc<Channels>,
     waiting: Waiting,
-    timeouts: Timeouts,
+    pub(crate) timeouts: Timeouts,
 }
 
 impl Gate {
@@ -181,80 +140,6 @@ impl Gate {
             Ok(permit) => Ok(Passage::Permitted(Box::new(permit))),
             Err(NotStartable(stands)) => Ok(Passage::Refused(stands)),
         }
-    }
-
-    /// Hands a call in: plans it, judges it, and records what comes of that.
-    pub async fn submit(
-        &self,
-        call: ToolCall,
-        planner: Arc<dyn Planner>,
-        policy: &Policy,
-    ) -> Result<Submitted, StoreError> {
-        let now = self.inner.clock.now();
-        let (call, plan) = off_runtime(call, &planner, <dyn Planner>::plan).await;
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(why) => return self.refuse(draft(call, now), "validation", why).await,
-        };
-        let risk = risk::assess(&plan.effects);
-        let verdict = policy.verdict(&call, &plan.effects, risk);
-        let outcome = verdict.outcome;
-        let judged = judged(draft(call, now), plan, risk, verdict);
-        match outcome {
-            Outcome::Deny => {
-                let why = judged.verdict.reasons.first().map(|reason| reason.text.clone());
-                self.refuse(judged, "denied", format!("Denied: {}", why.unwrap_or_default())).await
-            }
-            Outcome::Allow => self.admit(judged, now).await,
-            Outcome::Ask => self.ask(judged, planner, now).await,
-        }
-    }
-
-    /// Records a call that is allowed and starts it in the same step.
-    async fn admit(&self, judged: Approval, now: Timestamp) -> Result<Submitted, StoreError> {
-        let allowed = judged.allow(now).map_err(unexpected)?;
-        let (started, permit) = allowed.start(now).map_err(unexpected)?;
-        // The permit leaves this function only after the start is on disk.
-        self.inner.store.keep_approval(started, now).await?;
-        Ok(Submitted::Permitted(Box::new(permit)))
-    }
-
-    /// Records a call that a person is to decide, with what they need to see.
-    async fn ask(
-        &self,
-        judged: Approval,
-        planner: Arc<dyn Planner>,
-        now: Timestamp,
-    ) -> Result<Submitted, StoreError> {
-        let (call, shown) =
-            off_runtime(judged.call.clone(), &planner, <dyn Planner>::preview).await;
-        let preview = match shown {
-            Ok(preview) => preview,
-            Err(why) => return self.refuse(judged, "validation", why).await,
-        };
-        let shown = Approval {
-            digest: Approval::digest_of(&call, Some(&preview)),
-            preview: Some(preview),
-            ..judged
-        };
-        let deadline = deadline(now, self.inner.timeouts.of(shown.risk));
-        let asked = shown.ask(deadline).map_err(unexpected)?;
-        self.inner.store.keep_approval(asked.clone(), now).await?;
-        self.inner.asked.notify_waiters();
-        Ok(Submitted::Waiting(Box::new(asked)))
-    }
-
-    async fn refuse(
-        &self,
-        judged: Approval,
-        error_type: &str,
-        error: String,
-    ) -> Result<Submitted, StoreError> {
-        let now = self.inner.clock.now();
-        let failure = Failure { error_type: error_type.to_owned(), error };
-        let refused = judged.refuse(failure, now).map_err(unexpected)?;
-        self.inner.store.keep_approval(refused.clone(), now).await?;
-        Ok(Submitted::Refused(Box::new(refused)))
     }
 
     /// Returns an approval once it no longer waits for a person.
@@ -392,30 +277,6 @@ impl Gate {
         Ok(Follow::new(store, project.clone(), signals, drafts, after, head))
     }
 
-    /// Ends what a process that died left unfinished. To be called before anything else.
-    ///
-    /// What waited is taken back, since whoever asked is gone; what had started may or may not have
-    /// happened, and says so.
-    pub async fn recover(&self) -> Result<(), StoreError> {
-        let now = self.inner.clock.now();
-        for left in self.inner.store.unfinished().await? {
-            let step = move |approval: Approval| match approval.state {
-                State::Executing { .. } => approval.fail(interrupted(), now),
-                _ => approval.cancel(now),
-            };
-            let _ = self.transition(left.id, step).await?;
-        }
-        for (project, session, run) in self.inner.store.running().await? {
-            let event = Event::RunFailed {
-                code: "interrupted".to_owned(),
-                message: "the server stopped in the middle of this run".to_owned(),
-                hint: Some("send a prompt to go on with the conversation".to_owned()),
-            };
-            self.inner.store.end_run(&project, &session, run, RunEnd::Failed, event, now).await?;
-        }
-        Ok(())
-    }
-
     /// Returns the latest conversation of a project.
     pub async fn latest_session(
         &self,
@@ -431,59 +292,6 @@ pub fn new_id<T: From<Uuid>>() -> T {
     Uuid::now_v7().into()
 }
 
-fn interrupted() -> Failure {
-    Failure {
-        error_type: "interrupted".to_owned(),
-        error:
-            "Interrupted: the server stopped while this ran. Whether it took effect is unknown; \
-                look before trying again."
-                .to_owned(),
-    }
-}
-
-/// Asks a planner off the runtime. A planner that panics has said nothing, so the call is refused.
-async fn off_runtime<T: Send + 'static>(
-    call: ToolCall,
-    planner: &Arc<dyn Planner>,
-    ask: impl FnOnce(&dyn Planner, &ToolCall) -> Result<T, countersign_core::Invalid> + Send + 'static,
-) -> (ToolCall, Result<T, String>) {
-    let (planner, asked) = (planner.clone(), call.clone());
-    let answer = tokio::task::spawn_blocking(move || ask(planner.as_ref(), &asked)).await;
-    let answer = match answer {
-        Ok(answer) => answer.map_err(|invalid| invalid.to_string()),
-        Err(_) => {
-            Err("The tool could not say what this call would do, so it was not run".to_owned())
-        }
-    };
-    (call, answer)
-}
-
-/// A call nobody has judged yet: what it would do is unknown, so it counts as high.
-fn draft(call: ToolCall, now: Timestamp) -> Approval {
-    Approval {
-        id: new_id(),
-        digest: Approval::digest_of(&call, None::<&Preview>),
-        summary: format!("Use `{}`", call.tool_name),
-        call,
-        effects: Vec::new(),
-        risk: Risk::High,
-        verdict: Verdict::from_reasons(Vec::new()),
-        preview: None,
-        created_at: now,
-        state: State::Pending,
-    }
-}
-
-fn judged(draft: Approval, plan: Plan, risk: Risk, verdict: Verdict) -> Approval {
-    Approval { effects: plan.effects, summary: plan.summary, risk, verdict, ..draft }
-}
-
-/// A deadline in whole milliseconds, as the table holds it: both must agree on when it is over.
-fn deadline(now: Timestamp, timeout: Duration) -> Timestamp {
-    let deadline = after(now, timeout);
-    deadline.round(TimestampRound::new().smallest(Unit::Millisecond)).unwrap_or(deadline)
-}
-
 fn wanted(decision: &Decision) -> Status {
     match decision {
         Decision::Approve { .. } => Status::Approved,
@@ -495,9 +303,4 @@ fn wanted(decision: &Decision) -> Status {
 fn agrees(stands: &Approval, wanted: Status) -> bool {
     let approved = matches!(stands.status(), Status::Executing | Status::Completed);
     stands.status() == wanted || (wanted == Status::Approved && approved)
-}
-
-/// A transition of a value nobody else has seen cannot be refused; if it is, nothing runs.
-fn unexpected(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
-    StoreError::corrupt("state", error)
 }

@@ -11,7 +11,7 @@ use crate::error::ApiError;
 use crate::sign_in::{SignedIn, cookie_header};
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../web/dist"]
+#[folder = "../../web/dist"]
 #[allow_missing = true]
 struct Built;
 

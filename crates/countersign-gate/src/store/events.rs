@@ -91,6 +91,7 @@ impl Store {
     }
 
     /// Returns the number before the first entry of a conversation: where its telling starts.
+    /// For one that has not begun that is the newest number.
     pub async fn before_session(
         &self,
         project: &ProjectId,
@@ -106,7 +107,10 @@ impl Store {
                     .query_row([project.as_str(), session.as_str()], |row| row.get(0))
                     .optional()?
                     .flatten();
-                Ok(first.map_or(0, |first| (first - 1).cast_unsigned()))
+                match first {
+                    Some(first) => Ok((first - 1).cast_unsigned()),
+                    None => newest(db, &project),
+                }
             })
             .await
     }

@@ -11,7 +11,7 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use countersign_core::{ApprovalId, Event, ProjectId, SessionId};
 use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
 
-use super::message::{Body, Place, ServerMessage};
+use super::message::{Body, Place, ServerMessage, SystemMessage};
 use super::request::ApprovalRequest;
 use super::watched::Watched;
 use crate::app::App;
@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     /// Requests this client has been shown, so that none comes twice.
     pub(super) shown: HashSet<ApprovalId>,
     pub(super) latest: Option<SessionId>,
+    /// The number at which a client that resumed has seen all that was there when it did.
+    pub(super) catching_up: Option<u64>,
 }
 
 impl Connection {
@@ -54,6 +56,7 @@ impl Connection {
             watched: Watched::Own(HashSet::new()),
             shown: HashSet::new(),
             latest: None,
+            catching_up: None,
         })
     }
 
@@ -119,7 +122,26 @@ impl Connection {
     async fn tell(&mut self, socket: &mut WebSocket, seen: Seen) -> Result<(), Gone> {
         match seen {
             Seen::Live(live) => self.tell_live(socket, live).await,
-            Seen::Logged(entry) => self.tell_entry(socket, entry).await,
+            Seen::Logged(entry) => {
+                let seq = entry.seq;
+                self.tell_entry(socket, entry).await?;
+                self.caught_up(socket, seq).await
+            }
+        }
+    }
+
+    /// Says so once the client has been sent what was there when it resumed.
+    pub(super) async fn caught_up(
+        &mut self,
+        socket: &mut WebSocket,
+        read: u64,
+    ) -> Result<(), Gone> {
+        match self.catching_up {
+            Some(head) if read >= head => {
+                self.catching_up = None;
+                self.send(socket, Body::System(SystemMessage::CaughtUp { head })).await
+            }
+            _ => Ok(()),
         }
     }
 

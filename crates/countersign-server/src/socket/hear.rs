@@ -91,12 +91,13 @@ impl Connection {
     async fn resume(&mut self, socket: &mut WebSocket, resume: ResumeCommand) -> Result<(), Gone> {
         let session = resume.session_id.map(SessionId::from);
         match self.follow_after(resume.after, session.as_ref()).await {
-            Ok((follow, resumed)) => {
+            Ok((follow, after, resumed)) => {
                 self.follow = follow;
                 self.watched.resume(session.clone());
                 self.latest = session.or(self.latest.take());
-                let resumed = Body::System(SystemMessage::Resumed(resumed));
-                self.send(socket, resumed).await
+                self.catching_up = Some(resumed.head);
+                self.send(socket, Body::System(SystemMessage::Resumed(resumed))).await?;
+                self.caught_up(socket, after).await
             }
             Err(error) => self.give_up(socket, &error).await,
         }
@@ -106,7 +107,7 @@ impl Connection {
         &self,
         after: u64,
         session: Option<&SessionId>,
-    ) -> Result<(Follow, Resumed), StoreError> {
+    ) -> Result<(Follow, u64, Resumed), StoreError> {
         let store = self.app.gate.store();
         // Nothing of a conversation is before its first entry: no need to read what is.
         let begins = match session {
@@ -114,7 +115,9 @@ impl Connection {
             None => 0,
         };
         let head = store.head(&self.project).await?;
-        let follow = self.app.gate.follow(&self.project, after.max(begins)).await?;
+        // A client may know of more than there is: another server, an older backup.
+        let after = after.max(begins).min(head);
+        let follow = self.app.gate.follow(&self.project, after).await?;
         let root = self.app.projects.get(self.project.as_str());
         let resumed = Resumed {
             head,
@@ -126,7 +129,7 @@ impl Connection {
             now: self.app.gate.clock().now(),
             modes: PermissionMode::ALL.map(Into::into).into(),
         };
-        Ok((follow, resumed))
+        Ok((follow, after, resumed))
     }
 
     async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {

@@ -63,6 +63,8 @@ pub(crate) enum SystemMessage {
     Init { session_id: String, model: String, tools: Vec<String> },
     /// The answer to `resume`, before what it asked for.
     Resumed(Resumed),
+    /// After `resumed`: everything up to its `head` has been sent.
+    CaughtUp { head: u64 },
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
     Retry { attempt: u32, wait_ms: u64, reason: String },
 }

@@ -62,9 +62,27 @@ async fn resuming_after_a_number_gives_what_came_after_it_once() {
     assert_eq!(name(&resumed), "system/resumed");
     assert_eq!(resumed["content"]["head"], all.last().unwrap()["seq"]);
     assert_eq!(logged(&[other.next().await]), ["result/success"]);
+    assert_eq!(name(&other.next().await), "system/caught_up");
     // What comes now comes to it too, also from runs it did not start.
     client.run("more").await;
     assert_eq!(logged(&other.gather("result/success").await).len(), 4);
+}
+
+/// A page that opens a new conversation names it itself, and hears nothing of the others.
+#[tokio::test]
+async fn a_conversation_that_has_not_begun_can_be_watched() {
+    let world = World::playing(TALK).await;
+    let mut client = world.client().await;
+    client.run("hello").await;
+    client.until("result/success").await;
+    let mut page = world.client().await;
+    page.send(json!({"command": "resume", "after": 0, "session_id": "mine"})).await;
+    assert_eq!(name(&page.next().await), "system/resumed");
+    assert_eq!(name(&page.next().await), "system/caught_up");
+    page.send(json!({"command": "run", "prompt": "hello", "session_id": "mine"})).await;
+    let init = page.next().await;
+    assert_eq!((name(&init).as_str(), &init["session_id"]), ("system/init", &json!("mine")));
+    page.until("result/success").await;
 }
 
 #[tokio::test]

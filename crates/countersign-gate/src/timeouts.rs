@@ -1,0 +1,34 @@
+//! How long people have to decide.
+
+use std::time::Duration;
+
+use countersign_core::Risk;
+
+/// How long a person has to decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For MEDIUM, and for LOW where even that asks.
+    pub medium: Duration,
+    /// For HIGH.
+    pub high: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { medium: Duration::from_mins(5), high: Duration::from_mins(10) }
+    }
+}
+
+impl Timeouts {
+    /// Returns the same time for every risk.
+    pub fn all(timeout: Duration) -> Self {
+        Self { medium: timeout, high: timeout }
+    }
+
+    pub(crate) fn of(self, risk: Risk) -> Duration {
+        match risk {
+            Risk::Low | Risk::Medium => self.medium,
+            Risk::High => self.high,
+        }
+    }
+}
