@@ -89,7 +89,9 @@ pub enum State {
     },
     /// It could not run, or broke off.
     Failed {
-        /// When.
+        /// Who gave leave, if it came to that.
+        by: Option<By>,
+        /// When it failed.
         at: Timestamp,
         /// Why.
         #[serde(flatten)]
@@ -288,6 +290,19 @@ impl Approval {
         self.state.status()
     }
 
+    /// Returns whether leave was given, whatever came of it since.
+    pub fn was_approved(&self) -> bool {
+        match self.state {
+            State::Approved { .. } | State::Executing { .. } | State::Completed { .. } => true,
+            State::Failed { ref by, .. } => by.is_some(),
+            State::Pending
+            | State::AwaitingApproval { .. }
+            | State::Rejected { .. }
+            | State::Timeout { .. }
+            | State::Cancelled { .. } => false,
+        }
+    }
+
     /// Returns until when a decision counts, if one is waited for.
     pub fn deadline(&self) -> Option<Timestamp> {
         match self.state {
@@ -335,7 +350,7 @@ impl Approval {
 
     /// Ends a new call that is invalid or denied.
     pub fn refuse(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
-        self.leave_pending(State::Failed { at: now, failure })
+        self.leave_pending(State::Failed { by: None, at: now, failure })
     }
 
     /// Settles a request that waits.
@@ -403,8 +418,8 @@ impl Approval {
     /// Records that the tool broke off.
     pub fn fail(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
         match self.state {
-            State::Executing { .. } => {
-                Ok(Self { state: State::Failed { at: now, failure }, ..self })
+            State::Executing { by, .. } => {
+                Ok(Self { state: State::Failed { by: Some(by), at: now, failure }, ..self })
             }
             _ => Err(AlreadySettled(Box::new(self))),
         }

@@ -301,6 +301,8 @@ fn wanted(decision: &Decision) -> Status {
 
 /// Whether what stands is what was wanted: an approved call may have gone on meanwhile.
 fn agrees(stands: &Approval, wanted: Status) -> bool {
-    let approved = matches!(stands.status(), Status::Executing | Status::Completed);
-    stands.status() == wanted || (wanted == Status::Approved && approved)
+    match wanted {
+        Status::Approved => stands.was_approved(),
+        _ => stands.status() == wanted,
+    }
 }

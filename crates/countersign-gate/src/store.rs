@@ -81,6 +81,7 @@ impl Store {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(StoreError::Folder)?;
         }
+        make_private(file).map_err(StoreError::Folder)?;
         let connection = prepared(Connection::open(file)?)?;
         let readers = Readers::of_file(file);
         Ok(Self { writer: Writer::start(connection, on_commit)?, readers })
@@ -93,6 +94,15 @@ impl Store {
         let readers = Readers::of_writer(writer.clone());
         Ok(Self { writer, readers })
     }
+}
+
+/// Makes the file, if it is not there, for its owner alone; SQLite's side files take after it.
+fn make_private(file: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
 }
 
 /// Sets what every connection that writes must have, and migrates.

@@ -52,3 +52,12 @@ pub(crate) fn no_color() -> bool {
 pub(crate) fn log_filter() -> String {
     std::env::var("COUNTERSIGN_LOG").unwrap_or_else(|_| "warn,countersign=info".to_owned())
 }
+
+/// Keeps our environment, which holds the keys, from the processes of our own user.
+///
+/// Without this a tool's process could read `/proc/<our id>/environ` or attach to us. A kernel that
+/// does not know the call leaves things as they are; root can do as it likes in any case.
+pub(crate) fn hide_from_children() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}

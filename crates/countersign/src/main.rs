@@ -16,6 +16,7 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    environment::hide_from_children();
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Serve(serve) => commands::serve::run(serve),

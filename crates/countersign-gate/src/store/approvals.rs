@@ -264,7 +264,7 @@ impl<'a> Told<'a> {
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Failed { at, failure } => Self {
+            State::Failed { at, failure, .. } => Self {
                 error: Some(&failure.error),
                 error_type: Some(&failure.error_type),
                 completed_at: Some(*at),

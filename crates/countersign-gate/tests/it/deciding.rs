@@ -71,6 +71,12 @@ async fn the_same_decision_again_is_fine_also_after_the_call_went_on() {
     world.gate.finish(id, Ok(ToolOutput::ok("done"))).await.unwrap();
     assert_eq!(world.approve(id, "bo").await.unwrap().status(), Status::Completed);
     assert!(world.reject(id, "no").await.is_err());
+    let failed = world.ask("Bash").await.id;
+    world.approve(failed, "ana").await.unwrap();
+    world.gate.start(failed).await.unwrap().unwrap();
+    let failure = Failure { error_type: "tool_error".into(), error: "disk full".into() };
+    world.gate.finish(failed, Err(failure)).await.unwrap();
+    assert_eq!(world.approve(failed, "bo").await.unwrap().status(), Status::Failed);
 }
 
 #[tokio::test]

@@ -17,6 +17,16 @@ async fn what_waited_and_what_was_decided_is_still_there_after_a_restart() {
 }
 
 #[tokio::test]
+async fn the_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (world, _) = World::with_pending("Write").await;
+    for name in ["gate.db", "gate.db-wal"] {
+        let mode = world.path(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn recovery_takes_back_what_waited_and_says_that_what_ran_is_unknown() {
     let (world, waiting) = World::with_pending("Write").await;
     let running = world.ask("Bash").await.id;

@@ -1,6 +1,6 @@
 //! A gate on a real file, a clock moved by hand, and a planner that says what it is told to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,10 @@ impl World {
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
         let gate = open(&folder.path().join("gate.db"), &clock);
         Self { gate, clock, folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// The same database after the process died.

@@ -160,7 +160,7 @@ impl Connection {
         let watched = self.watched.has(&session);
         match entry.event {
             Event::ApprovalRequested { approval } => {
-                self.tell_request(socket, approval, place).await
+                self.tell_request(socket, approval, watched, place).await
             }
             // Everyone who was shown a request learns what became of it.
             Event::ApprovalResolved { approval, .. }
@@ -183,17 +183,20 @@ impl Connection {
         &mut self,
         socket: &mut WebSocket,
         id: ApprovalId,
+        watched: bool,
         place: Place,
     ) -> Result<(), Gone> {
-        if !self.shown.insert(id) {
+        if self.shown.contains(&id) {
             return Ok(());
         }
         match self.app.gate.store().approval(id).await {
-            Ok(Some(approval)) => {
+            // What other conversations have settled is history: only theirs.
+            Ok(Some(approval)) if watched || approval.deadline().is_some() => {
+                self.shown.insert(id);
                 let request = ApprovalRequest::from(approval);
                 self.send_at(socket, Body::ToolApprovalRequest(Box::new(request)), place).await
             }
-            Ok(None) => Ok(()),
+            Ok(_) => Ok(()),
             Err(error) => self.give_up(socket, &error).await,
         }
     }

@@ -73,7 +73,9 @@ async fn resuming_after_a_number_gives_what_came_after_it_once() {
 async fn a_conversation_that_has_not_begun_can_be_watched() {
     let world = World::playing(TALK).await;
     let mut client = world.client().await;
-    client.run("hello").await;
+    client.run("write").await;
+    let request = client.until("tool_approval_request").await;
+    client.decide(&request, true, None).await;
     client.until("result/success").await;
     let mut page = world.client().await;
     page.send(json!({"command": "resume", "after": 0, "session_id": "mine"})).await;
