@@ -163,4 +163,44 @@ mod tests {
             assert!(help.contains("Example:"), "`{}` shows none", command.get_name());
         }
     }
+
+    /// A command that is written down works as it is written: its name and every flag of it.
+    #[test]
+    fn every_documented_command_is_understood() {
+        let mut found = 0;
+        for paper in papers() {
+            let text = std::fs::read_to_string(&paper).unwrap();
+            let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
+            for command in commands.filter_map(after_assignments) {
+                let words: Vec<_> = command.split_whitespace().collect();
+                let words =
+                    words.split(|word| matches!(*word, ">" | "|" | "&" | "#")).next().unwrap();
+                match Cli::try_parse_from(words) {
+                    Ok(_) => found += 1,
+                    Err(error) if !error.use_stderr() => found += 1,
+                    Err(error) => panic!("{}: `{command}`: {error}", paper.display()),
+                }
+            }
+        }
+        assert!(found > 3, "the papers show how to use it");
+    }
+
+    /// Returns a command line of ours without the variables set before it.
+    fn after_assignments(line: &str) -> Option<&str> {
+        let start =
+            line.split(' ').take_while(|word| word.contains('=')).map(|w| w.len() + 1).sum();
+        let first_word = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        line.get(start..).filter(|command| first_word(command).ends_with("countersign"))
+    }
+
+    fn papers() -> Vec<PathBuf> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let guide = std::fs::read_dir(root.join("docs/guide")).unwrap();
+        let guide = guide.map(|page| page.unwrap().path());
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+            .map(|paper| root.join(paper))
+            .into_iter()
+            .chain(guide)
+            .collect()
+    }
 }
