@@ -1,37 +1,54 @@
 //! The library face (S5): an agent inside a Rust program, with or without somebody to ask.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use countersign_core::{Event, ProjectId, SessionId, Status, Usage};
-use countersign_gate::{
-    Clock, Follow, Gate, News, Seen, StoreError, SystemClock, Timeouts,
-};
+use countersign_core::{ApprovalId, Event, ProjectId, RunId, SessionId, Status, Usage};
+use countersign_gate::{Clock, Follow, Gate, News, Seen, StoreError, SystemClock, Timeouts};
 use countersign_tools::Toolbox;
-use futures_util::Stream;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::consent::{Callback, Consent};
+use crate::consent::{Callback, Consent, Reading};
 use crate::model::Model;
 use crate::runner::{BeginError, Prompt, Runner, RunnerConfig};
 
-/// How an agent behaves. Start from [`AgentOptions::new`].
+/// How an agent behaves. Start from [`AgentOptions::new`]:
+///
+/// ```
+/// # use countersign_agent::{AgentOptions, Callback, RunnerConfig};
+/// # use countersign_tools::Toolbox;
+/// # let (config, tools) = (RunnerConfig::new("/tmp"), Toolbox::default());
+/// let options = AgentOptions {
+///     auto_approve: false,
+///     on_tool_approval: Some(Callback::new(async |request| request.tool_name != "Bash")),
+///     ..AgentOptions::new(config, tools)
+/// };
+/// ```
 pub struct AgentOptions {
     /// Working directory, model, limits.
     pub config: RunnerConfig,
     /// The tools it may call.
     pub tools: Toolbox,
-    /// Whether every tool runs without asking. True unless you say otherwise (S5.1).
+    /// Whether every tool runs without asking. **True unless you say otherwise** (S5.1): a callback
+    /// is then never asked.
     pub auto_approve: bool,
-    /// Asked where a tool says it needs approval and `auto_approve` is false.
+    /// Asked where a tool says that it needs approval and `auto_approve` is false.
+    ///
+    /// If there is none then, every call is approved, with a warning (S5.6).
     pub on_tool_approval: Option<Callback>,
-    /// How long the callback may take before the call counts as refused.
+    /// How long the callback may take before the call counts as refused. A day, unless set.
     pub approval_timeout: Duration,
+    /// Where the time comes from: the machine's clock, unless set. For tests.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl AgentOptions {
-    /// Returns the defaults: every tool runs.
+    /// Returns the defaults: every tool runs, nobody is asked.
     pub fn new(config: RunnerConfig, tools: Toolbox) -> Self {
         Self {
             config,
@@ -39,16 +56,32 @@ impl AgentOptions {
             auto_approve: true,
             on_tool_approval: None,
             approval_timeout: Duration::from_hours(24),
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// Returns what is surely not meant.
+    fn warning(&self) -> Option<&'static str> {
+        match (self.auto_approve, &self.on_tool_approval) {
+            (false, None) => Some(NOBODY_TO_ASK),
+            (true, Some(_)) => Some(NEVER_ASKED),
+            (true, None) | (false, Some(_)) => None,
         }
     }
 }
 
+const NOBODY_TO_ASK: &str = "auto_approve is false but there is no on_tool_approval callback: every \
+                             tool call is approved without anybody being asked";
+
+const NEVER_ASKED: &str = "there is an on_tool_approval callback but auto_approve is true: every tool \
+                           call runs and the callback is never asked";
+
 /// What happens while an agent works.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentEvent {
-    /// Something is set up in a way that is surely not meant.
+    /// Something is set up in a way that is surely not meant. Comes first.
     Warning(String),
-    /// The model wrote some more.
+    /// The model wrote some more. Who reads slowly may miss some; [`AgentEvent::Text`] has it all.
     TextDelta(String),
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
     Retry {
@@ -57,7 +90,7 @@ pub enum AgentEvent {
         /// Why.
         reason: String,
     },
-    /// The model finished a text.
+    /// The model finished a text: the deltas before it, put together.
     Text(String),
     /// The model wants to use a tool.
     ToolUse {
@@ -77,106 +110,146 @@ pub enum AgentEvent {
         /// Whether it may run.
         approved: bool,
     },
-    /// A tool answered.
+    /// A tool answered, or did not get to. In the order they finish, not in that of the calls.
     ToolResult {
         /// The model's id of the call.
         id: String,
-        /// The answer.
+        /// What the model is told.
         content: String,
         /// Whether it tells of a failure.
         is_error: bool,
     },
-    /// The prompt is answered.
+    /// The prompt is answered. Nothing follows.
     Done {
         /// What that took.
         usage: Usage,
     },
-    /// The prompt could not be answered.
+    /// The prompt could not be answered. Nothing follows; [`Agent::go_on`] goes on from there.
     Failed {
         /// A stable word for programs.
         code: String,
         /// A sentence for people.
         message: String,
+        /// What they can do about it.
+        hint: Option<String>,
     },
 }
 
-const NOBODY_TO_ASK: &str = "auto_approve is false but there is no on_tool_approval callback: every \
-                             tool call is approved without anybody being asked";
+/// What happens while one prompt is answered, up to [`AgentEvent::Done`] or [`AgentEvent::Failed`].
+///
+/// Dropping it interrupts the run: what waits is taken back, what runs is broken off. Read it to its
+/// end: where a program decides, it is asked when the reading has come to the request, so that a
+/// question never overtakes the words that led to it.
+#[must_use = "dropping the events interrupts the run"]
+pub struct Events(BoxStream<'static, AgentEvent>);
+
+impl Events {
+    /// Returns what happens next; none after the end.
+    pub async fn next(&mut self) -> Option<AgentEvent> {
+        self.0.next().await
+    }
+}
+
+impl Stream for Events {
+    type Item = AgentEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        self.0.poll_next_unpin(context)
+    }
+}
 
 /// An agent: a model, tools, and whoever decides.
 pub struct Agent {
     runner: Runner,
-    session: Mutex<Option<SessionId>>,
-    warning: Option<String>,
+    latest: Mutex<Option<Latest>>,
+    warning: Option<&'static str>,
+}
+
+/// The conversation that comes next if nobody starts another.
+#[derive(Clone)]
+struct Latest {
+    session: SessionId,
+    interrupted: CancellationToken,
+    over: CancellationToken,
 }
 
 impl Agent {
-    /// Returns an agent that keeps its records in memory. Needs a Tokio runtime.
+    /// Returns an agent that keeps its records in memory.
+    ///
+    /// Panics outside of a Tokio runtime.
     pub fn new(model: Arc<dyn Model>, options: AgentOptions) -> Result<Self, StoreError> {
-        let AgentOptions { config, tools, auto_approve, on_tool_approval, approval_timeout } = options;
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let gate = Gate::in_memory(clock, Timeouts::all(approval_timeout))?;
-        let nobody = !auto_approve && on_tool_approval.is_none();
+        let warning = options.warning();
+        if let Some(warning) = warning {
+            tracing::warn!("{warning}");
+        }
+        let AgentOptions { config, tools, auto_approve, on_tool_approval, approval_timeout, clock } =
+            options;
         let consent = match on_tool_approval {
             _ if auto_approve => Consent::Nobody,
             Some(callback) => Consent::Program(callback),
             // S5.6 to the letter: approve, and say so loudly.
-            None => Consent::Program(Callback::new(|request| async move {
+            None => Consent::Program(Callback::new(async |request| {
                 tracing::warn!(tool = request.tool_name, "{NOBODY_TO_ASK}");
                 true
             })),
         };
-        if nobody {
-            tracing::warn!("{NOBODY_TO_ASK}");
-        }
-        Ok(Self {
-            runner: Runner::new(gate, model, tools, consent, config),
-            session: Mutex::new(None),
-            warning: nobody.then(|| NOBODY_TO_ASK.to_owned()),
-        })
+        let gate = Gate::in_memory(clock, Timeouts::all(approval_timeout))?;
+        let reading = Some(Arc::default());
+        let runner = Runner { reading, ..Runner::new(gate, model, tools, consent, config) };
+        Ok(Self { runner, latest: Mutex::default(), warning })
     }
 
     /// Starts a new conversation with a prompt and returns what happens.
-    ///
-    /// Dropping the stream interrupts the run.
-    pub async fn run(&self, prompt: &str) -> Result<impl Stream<Item = AgentEvent> + Unpin, BeginError> {
+    pub async fn run(&self, prompt: &str) -> Result<Events, BeginError> {
         self.start(prompt, None).await
     }
 
-    /// Goes on with the latest conversation, or starts the first one.
-    pub async fn go_on(
-        &self,
-        prompt: &str,
-    ) -> Result<impl Stream<Item = AgentEvent> + Unpin, BeginError> {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.start(prompt, session).await
+    /// Goes on with the conversation that was started last, or starts the first one.
+    ///
+    /// If its last run was interrupted, waits until that has come to its end. If it is still going
+    /// on, that is [`BeginError::Busy`].
+    pub async fn go_on(&self, prompt: &str) -> Result<Events, BeginError> {
+        let latest = self.latest().clone();
+        if let Some(latest) = latest.as_ref().filter(|it| it.interrupted.is_cancelled()) {
+            latest.over.cancelled().await;
+        }
+        self.start(prompt, latest.map(|it| it.session)).await
     }
 
-    async fn start(
-        &self,
-        prompt: &str,
-        session: Option<SessionId>,
-    ) -> Result<impl Stream<Item = AgentEvent> + Unpin, BeginError> {
+    async fn start(&self, prompt: &str, session: Option<SessionId>) -> Result<Events, BeginError> {
         let project = ProjectId::from("library");
         let gate = &self.runner.gate;
         let head = gate.store().head(&project).await?;
         let follow = gate.follow(&project, head).await?;
         let prompt = Prompt { project, session, text: prompt.to_owned() };
         let run = self.runner.begin(prompt).await?;
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.session().clone());
-        let cancel = CancellationToken::new();
+        let (interrupted, over) = (CancellationToken::new(), CancellationToken::new());
+        *self.latest() = Some(Latest {
+            session: run.session().clone(),
+            interrupted: interrupted.clone(),
+            over: over.clone(),
+        });
         let watch = Watch {
             gate: gate.clone(),
             follow,
             run: run.id(),
-            warning: self.warning.clone(),
-            ended: false,
-            _interrupts: cancel.clone().drop_guard(),
+            warning: self.warning,
+            is_over: false,
+            reading: self.runner.reading.clone(),
+            _interrupts: interrupted.clone().drop_guard(),
         };
-        tokio::spawn(run.drive(cancel));
-        Ok(Box::pin(futures_util::stream::unfold(watch, |mut watch| async move {
+        tokio::spawn(async move {
+            let _says_when = over.drop_guard();
+            run.drive(interrupted).await;
+        });
+        let events = stream::unfold(watch, |mut watch| async move {
             watch.next().await.map(|event| (event, watch))
-        })))
+        });
+        Ok(Events(events.boxed()))
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Option<Latest>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,66 +257,80 @@ impl Agent {
 struct Watch {
     gate: Gate,
     follow: Follow,
-    run: countersign_core::RunId,
-    warning: Option<String>,
-    ended: bool,
+    run: RunId,
+    warning: Option<&'static str>,
+    is_over: bool,
+    reading: Option<Arc<Reading>>,
     _interrupts: DropGuard,
 }
 
 impl Watch {
     async fn next(&mut self) -> Option<AgentEvent> {
         if let Some(warning) = self.warning.take() {
-            return Some(AgentEvent::Warning(warning));
+            return Some(AgentEvent::Warning(warning.to_owned()));
         }
-        while !self.ended {
-            let told = match self.follow.next().await? {
-                Ok(Seen::Live(live)) if live.run == self.run => Some(of_news(live.news)),
-                Ok(Seen::Logged(entry)) if entry.run == Some(self.run) => {
-                    self.of_event(entry.event).await
-                }
-                Ok(_) => None,
-                Err(error) => {
-                    self.ended = true;
-                    Some(AgentEvent::Failed { code: "store".to_owned(), message: error.to_string() })
-                }
+        while !self.is_over {
+            let seen = self.follow.next().await?;
+            let told = match seen {
+                Ok(seen) => self.tell(seen).await,
+                Err(error) => Err(error),
             };
-            if told.is_some() {
-                return told;
+            let told = told.unwrap_or_else(|error| Some(unreadable(&error)));
+            if let Some(event) = told {
+                self.is_over = matches!(event, AgentEvent::Done { .. } | AgentEvent::Failed { .. });
+                return Some(event);
             }
         }
         None
     }
 
-    async fn of_event(&mut self, event: Event) -> Option<AgentEvent> {
-        Some(match event {
+    async fn tell(&self, seen: Seen) -> Result<Option<AgentEvent>, StoreError> {
+        Ok(match seen {
+            Seen::Live(live) if live.run == self.run => Some(of_news(live.news)),
+            Seen::Logged(entry) if entry.run == Some(self.run) => {
+                self.of_event(entry.event).await?
+            }
+            Seen::Live(_) | Seen::Logged(_) => None,
+        })
+    }
+
+    async fn of_event(&self, event: Event) -> Result<Option<AgentEvent>, StoreError> {
+        Ok(Some(match event {
             Event::Text { text } => AgentEvent::Text(text),
             Event::ToolUse { id, name, input } => {
                 AgentEvent::ToolUse { id: id.to_string(), tool_name: name, params: input }
             }
             Event::ApprovalResolved { approval, status, .. } => {
-                let call = self.gate.store().approval(approval).await.ok()??.call;
-                AgentEvent::ToolApproval {
-                    tool_name: call.tool_name,
-                    params: call.input,
-                    approved: status == Status::Approved,
-                }
+                return self.decision(approval, status == Status::Approved).await;
             }
             Event::ToolResult { tool_use_id, content, is_error } => {
                 AgentEvent::ToolResult { id: tool_use_id.to_string(), content, is_error }
             }
-            Event::RunDone { usage } => {
-                self.ended = true;
-                AgentEvent::Done { usage }
+            Event::RunDone { usage } => AgentEvent::Done { usage },
+            Event::RunFailed { code, message, hint } => AgentEvent::Failed { code, message, hint },
+            Event::ApprovalRequested { approval } => {
+                if let Some(reading) = &self.reading {
+                    reading.comes_to(approval);
+                }
+                return Ok(None);
             }
-            Event::RunFailed { code, message, .. } => {
-                self.ended = true;
-                AgentEvent::Failed { code, message }
+            Event::RunStarted { .. } | Event::Prompt { .. } | Event::ToolState { .. } => {
+                return Ok(None);
             }
-            Event::RunStarted { .. }
-            | Event::Prompt { .. }
-            | Event::ApprovalRequested { .. }
-            | Event::ToolState { .. } => return None,
-        })
+        }))
+    }
+
+    async fn decision(
+        &self,
+        approval: ApprovalId,
+        approved: bool,
+    ) -> Result<Option<AgentEvent>, StoreError> {
+        let found = self.gate.store().approval(approval).await?;
+        Ok(found.map(|it| AgentEvent::ToolApproval {
+            tool_name: it.call.tool_name,
+            params: it.call.input,
+            approved,
+        }))
     }
 }
 
@@ -252,4 +339,8 @@ fn of_news(news: News) -> AgentEvent {
         News::TextDelta(text) => AgentEvent::TextDelta(text),
         News::Retry { attempt, reason, .. } => AgentEvent::Retry { attempt, reason },
     }
+}
+
+fn unreadable(error: &StoreError) -> AgentEvent {
+    AgentEvent::Failed { code: "store".to_owned(), message: error.to_string(), hint: None }
 }

@@ -1,13 +1,16 @@
 //! Consent: who is asked before a call runs, in each of the ways a conversation can be held.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::{Approval, By, Decision, Policy, Stance};
+use countersign_core::{Approval, ApprovalId, By, Decision, Policy, Stance};
 use countersign_tools::Tool;
 use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
 
 /// What a program is asked that decides by itself (S5.1).
 #[derive(Clone, Debug, PartialEq)]
@@ -21,11 +24,25 @@ pub struct ToolApprovalRequest {
 type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// A program's own way to decide: true runs the tool, false stops it.
+///
+/// Only a true that comes in time runs anything: a callback that panics, or is still waiting when
+/// [`approval_timeout`](crate::AgentOptions::approval_timeout) is over, has said no. It is then
+/// dropped, and so it is when the run is interrupted.
+///
+/// The calls of one answer are asked for side by side. A callback with one terminal to ask on takes
+/// them in turn by holding a lock while it asks.
 #[derive(Clone)]
 pub struct Callback(Arc<dyn Fn(ToolApprovalRequest) -> Answer + Send + Sync>);
 
 impl Callback {
     /// Returns the callback that asks `decide`.
+    ///
+    /// ```
+    /// use countersign_agent::Callback;
+    ///
+    /// // Runs Bash and nothing else that asks.
+    /// let callback = Callback::new(async |request| request.tool_name == "Bash");
+    /// ```
     pub fn new<F, A>(decide: F) -> Self
     where
         F: Fn(ToolApprovalRequest) -> A + Send + Sync + 'static,
@@ -34,15 +51,22 @@ impl Callback {
         Self(Arc::new(move |request| Box::pin(decide(request))))
     }
 
+    /// Asks, on a task of its own: a callback that panics or blocks takes nobody along.
     pub(crate) async fn decide(&self, asked: &Approval) -> Decision {
         let request = ToolApprovalRequest {
             tool_name: asked.call.tool_name.clone(),
             params: asked.call.input.clone(),
         };
-        if (self.0)(request).await {
-            Decision::Approve { by: By::Callback }
-        } else {
-            Decision::Reject { by: By::Callback, feedback: None }
+        let Self(callback) = self.clone();
+        let answering = tokio::spawn(async move { callback(request).await });
+        match AbortOnDropHandle::new(answering).await {
+            Ok(true) => Decision::Approve { by: By::Callback },
+            Ok(false) => Decision::Reject { by: By::Callback, feedback: None },
+            Err(error) => {
+                tracing::error!(%error, tool = asked.call.tool_name, "the approval callback broke");
+                let feedback = "the program that decides broke, so nobody said yes".to_owned();
+                Decision::Reject { by: By::Callback, feedback: Some(feedback) }
+            }
         }
     }
 }
@@ -50,6 +74,28 @@ impl Callback {
 impl fmt::Debug for Callback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Callback")
+    }
+}
+
+/// How far the reader of the events has come: a program is asked in the order it is told.
+#[derive(Debug, Default)]
+pub(crate) struct Reading(watch::Sender<HashSet<ApprovalId>>);
+
+impl Reading {
+    /// Notes that the reader has been told all that came before a request.
+    pub(crate) fn comes_to(&self, request: ApprovalId) {
+        self.0.send_if_modified(|reached| reached.insert(request));
+    }
+
+    /// Returns when the reader has been told all that came before a request.
+    pub(crate) async fn reaches(&self, request: ApprovalId) {
+        // The sender is ours, so the waiting cannot fail.
+        let _ = self.0.subscribe().wait_for(|reached| reached.contains(&request)).await;
+        self.0.send_if_modified(|reached| {
+            reached.remove(&request);
+            // Nobody else waits for this one.
+            false
+        });
     }
 }
 
@@ -75,13 +121,9 @@ impl Consent {
                 Stance::Attended { auto_approve_read: *auto_approve_read }
             }
             Self::Nobody => Stance::Unattended,
-            Self::Program(_) => Stance::ToolDecides {
-                // A tool that is not there cannot say it needs nobody.
-                needs_approval: match tool {
-                    Some(tool) => tool.needs_approval(input).await,
-                    None => true,
-                },
-            },
+            Self::Program(_) => {
+                Stance::ToolDecides { needs_approval: needs_approval(tool, input).await }
+            }
         };
         Policy { stance }
     }
@@ -92,4 +134,12 @@ impl Consent {
             Self::People { .. } | Self::Nobody => None,
         }
     }
+}
+
+/// Asks a tool whether to ask. One that is not there, or panics, cannot say that it needs nobody.
+async fn needs_approval(tool: Option<&Arc<dyn Tool>>, input: &Value) -> bool {
+    let Some(tool) = tool.cloned() else { return true };
+    let input = input.clone();
+    let saying = tokio::spawn(async move { tool.needs_approval(&input).await });
+    AbortOnDropHandle::new(saying).await.unwrap_or(true)
 }

@@ -9,6 +9,9 @@
 //! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later.
 //! - [`Agent`]: the library face, on a gate of its own.
 //! - [`scripted`]: a model that plays a scenario, in-process or as a server on loopback.
+//!
+//! To put an agent into a program, read `docs/guide/library.md`: its code is compiled and run as the
+//! doctests of this crate.
 
 mod agent;
 mod anthropic;
@@ -21,7 +24,7 @@ mod runner;
 pub mod scripted;
 mod turn;
 
-pub use agent::{Agent, AgentEvent, AgentOptions};
+pub use agent::{Agent, AgentEvent, AgentOptions, Events};
 pub use anthropic::{Anthropic, BASE_URL, Connection};
 pub use consent::{Callback, Consent, ToolApprovalRequest};
 pub use message::{Block, Message, Role, ToolResult, ToolUse};
@@ -32,3 +35,8 @@ pub use reply::{Draft, Reply};
 pub use respond::{Observer, Progress, Retries, respond};
 pub use runner::{BeginError, Prompt, Run, Runner, RunnerConfig};
 pub use scripted::{Scenario, ScriptedModel};
+
+/// The code in the guide is true: each block is a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/library.md")]
+struct Guide;

@@ -7,9 +7,10 @@ use countersign_core::{Event, ProjectId, RunId, SessionId, Usage};
 use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
 use countersign_tools::Toolbox;
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::consent::Consent;
+use crate::consent::{Consent, Reading};
 use crate::message::{Block, Message, ToolResult};
 use crate::model::{Model, ModelError, Request, ToolSpec};
 use crate::respond::Retries;
@@ -98,14 +99,20 @@ pub struct Runner {
     pub(crate) toolbox: Toolbox,
     pub(crate) consent: Consent,
     pub(crate) config: RunnerConfig,
+    /// Where a program reads the events that asks for consent itself.
+    pub(crate) reading: Option<Arc<Reading>>,
 }
 
 /// A run that is recorded and can now be driven to its end.
+///
+/// Dropped before its end (its driver went away, or something in it panicked) it is recorded as
+/// broken off, so that its conversation is not busy for ever.
 pub struct Run {
     pub(crate) runner: Runner,
     pub(crate) journal: Journal,
     pub(crate) request: Request,
     usage: Usage,
+    is_over: bool,
 }
 
 impl Runner {
@@ -117,22 +124,35 @@ impl Runner {
         consent: Consent,
         config: RunnerConfig,
     ) -> Self {
-        Self { gate, model, toolbox, consent, config }
+        Self { gate, model, toolbox, consent, config, reading: None }
     }
 
     /// Records the prompt and makes ready to run it.
     pub async fn begin(&self, prompt: Prompt) -> Result<Run, BeginError> {
-        let Prompt { project, session, text } = prompt;
-        if text.trim().is_empty() {
+        if prompt.text.trim().is_empty() {
             return Err(BeginError::EmptyPrompt);
         }
+        let runner = self.clone();
+        // On a task of its own: a caller that goes away in the middle leaves a run that is dropped,
+        // and so ended, not one that is recorded and driven by nobody.
+        match tokio::spawn(async move { runner.record(prompt).await }).await {
+            Ok(begun) => begun,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(StoreError::Closed.into()),
+            },
+        }
+    }
+
+    async fn record(&self, prompt: Prompt) -> Result<Run, BeginError> {
+        let Prompt { project, session, text } = prompt;
         let session = session.unwrap_or_else(|| new_id::<RunId>().to_string().into());
-        let mut messages = self.history(&project, &session).await?;
-        let message = next_prompt(&messages, &text);
+        let message = next_prompt(&self.history(&project, &session).await?, &text);
+        let request = self.request();
         let run = NewRun {
             id: new_id(),
-            project,
-            session,
+            project: project.clone(),
+            session: session.clone(),
             title: title(&text),
             message: to_value(&message)?,
             events: vec![
@@ -143,10 +163,12 @@ impl Runner {
                 Event::Prompt { text },
             ],
         };
-        messages.push(message);
         let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
-        let request = self.request(messages);
-        Ok(Run { runner: self.clone(), journal, request, usage: Usage::default() })
+        let usage = Usage::default();
+        let mut run = Run { runner: self.clone(), journal, request, usage, is_over: false };
+        // Read again now that it is ours: another run may have come and gone since.
+        run.request.messages = self.history(&project, &session).await?;
+        Ok(run)
     }
 
     async fn history(
@@ -162,7 +184,8 @@ impl Runner {
         stored.into_iter().map(read).collect()
     }
 
-    fn request(&self, messages: Vec<Message>) -> Request {
+    /// Returns what the model is asked, but for the conversation.
+    fn request(&self) -> Request {
         let tools = self.toolbox.iter().map(|tool| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
@@ -172,7 +195,6 @@ impl Runner {
             model: self.config.model.clone(),
             max_tokens: self.config.max_tokens,
             system: self.config.system(),
-            messages,
             tools: tools.collect(),
             ..Request::default()
         }
@@ -201,15 +223,13 @@ impl Run {
             Err(Stop::Cancelled) => (RunEnd::Cancelled, Stop::Cancelled.event()),
             Err(stop) => (RunEnd::Failed, stop.event()),
         };
-        if let Err(error) = self.journal.end(end, event).await {
-            let error: &dyn std::error::Error = &error;
-            tracing::error!(error, run = %self.id(), "the end of a run could not be recorded");
-        }
+        end_run(&self.journal, end, event).await;
+        self.is_over = true;
     }
 
     async fn turns(&mut self, cancel: &CancellationToken) -> Result<(), Stop> {
         for _ in 0..self.runner.config.max_turns {
-            let turn = Turn { run: self, cancel };
+            let turn = Turn::new(self, cancel);
             let (messages, end, usage) = turn.take().await?;
             self.request.messages.extend(messages);
             self.usage.input_tokens += usage.input_tokens;
@@ -220,6 +240,33 @@ impl Run {
             }
         }
         Err(Stop::TooManyTurns(self.runner.config.max_turns))
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // Without a runtime the process is ending; `Gate::recover` finds the run at the next start.
+        let (false, Ok(runtime)) = (self.is_over, Handle::try_current()) else { return };
+        let (gate, journal) = (self.runner.gate.clone(), self.journal.clone());
+        let (end, stop) = if std::thread::panicking() {
+            (RunEnd::Failed, Stop::Broken)
+        } else {
+            (RunEnd::Cancelled, Stop::Cancelled)
+        };
+        runtime.spawn(async move {
+            if let Err(error) = gate.cancel_run(journal.run()).await {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the calls of a dropped run could not be taken back");
+            }
+            end_run(&journal, end, stop.event()).await;
+        });
+    }
+}
+
+async fn end_run(journal: &Journal, end: RunEnd, event: Event) {
+    if let Err(error) = journal.end(end, event).await {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
     }
 }
 
@@ -238,6 +285,8 @@ pub(crate) enum Stop {
     Refusal,
     #[error("stopped after {0} answers to one prompt")]
     TooManyTurns(u32),
+    #[error("the run broke: something in it panicked")]
+    Broken,
 }
 
 impl Stop {
@@ -246,11 +295,14 @@ impl Stop {
             Self::Cancelled => ("cancelled", None),
             Self::Model(error) => (error.code(), error.hint().map(str::to_owned)),
             Self::Store(error) => ("store", Some(format!("look at the data folder: {error}"))),
-            Self::MaxTokens(_) => ("max_tokens", Some("send `continue` to let it go on".to_owned())),
+            Self::MaxTokens(_) => {
+                ("max_tokens", Some("send `continue` to let it go on".to_owned()))
+            }
             Self::Refusal => ("refusal", Some("put the request in other words".to_owned())),
             Self::TooManyTurns(_) => {
                 ("too_many_turns", Some("send `continue` if it was getting somewhere".to_owned()))
             }
+            Self::Broken => ("broken", Some("look at the log of the program".to_owned())),
         };
         Event::RunFailed { code: code.to_owned(), message: self.to_string(), hint }
     }

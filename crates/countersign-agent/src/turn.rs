@@ -5,19 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_core::{
-    ApprovalId, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Preview, ToolCall,
-    ToolOutput, Usage,
+    Approval, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Policy, Preview, Stance,
+    ToolCall, ToolOutput, Usage,
 };
 use countersign_gate::{DecideError, News, Passage, StoreError, Submitted, new_id};
 use countersign_tools::{Tool, ToolError};
 use futures_util::future::join_all;
+use serde_json::json;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::message::{Block, Message, ToolResult, ToolUse};
 use crate::model::StopReason;
 use crate::reply::{Draft, Reply};
 use crate::respond::{Progress, respond};
 use crate::runner::{Run, Stop, to_value};
+
+const NOT_RUN: &str = "Interrupted: this was not run.";
 
 /// What follows a turn.
 pub(crate) enum TurnEnd {
@@ -29,11 +34,18 @@ pub(crate) enum TurnEnd {
 
 /// One turn of a run.
 pub(crate) struct Turn<'a> {
-    pub(crate) run: &'a Run,
-    pub(crate) cancel: &'a CancellationToken,
+    run: &'a Run,
+    cancel: &'a CancellationToken,
+    /// Calls are handed in one by one, so that people see them in the model's order. Who waits at a
+    /// Tokio mutex is served in the order they came.
+    handing_in: Mutex<()>,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    pub(crate) fn new(run: &'a Run, cancel: &'a CancellationToken) -> Self {
+        Self { run, cancel, handing_in: Mutex::new(()) }
+    }
+
     /// Asks the model, runs what it calls, and records both.
     pub(crate) async fn take(self) -> Result<(Vec<Message>, TurnEnd, Usage), Stop> {
         let reply = self.ask_model().await?;
@@ -48,12 +60,16 @@ impl Turn<'_> {
             messages.push(reply.message.clone());
             self.record(&reply.message).await?;
         }
-        let calls: Vec<_> = reply.message.tool_uses().cloned().collect();
+        let calls = calls_of(&reply);
         if calls.is_empty() {
             return Ok((messages, self.without_calls(&reply)?, usage));
         }
         messages.push(self.answer(&calls).await?);
-        if self.cancel.is_cancelled() { Err(Stop::Cancelled) } else { Ok((messages, TurnEnd::GoOn, usage)) }
+        if self.cancel.is_cancelled() {
+            Err(Stop::Cancelled)
+        } else {
+            Ok((messages, TurnEnd::GoOn, usage))
+        }
     }
 
     fn without_calls(&self, reply: &Reply) -> Result<TurnEnd, Stop> {
@@ -71,14 +87,13 @@ impl Turn<'_> {
         let runner = &self.run.runner;
         let journal = &self.run.journal;
         let mut draft = Draft::new();
-        let mut show = |progress: Progress<'_>| match progress {
-            Progress::TextDelta(text) => journal.show(News::TextDelta(text.to_owned())),
-            Progress::Retry { attempt, wait, reason } => journal.show(News::Retry {
-                attempt,
-                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                reason: reason.to_string(),
-            }),
-            Progress::ThinkingDelta(_) | Progress::ToolInput { .. } => {}
+        let mut is_void = false;
+        let mut show = |progress: Progress<'_>| {
+            // Until the next try brings something, the draft is what was just taken back.
+            is_void = matches!(progress, Progress::Retry { .. });
+            if let Some(news) = news_of(&progress) {
+                journal.show(news);
+            }
         };
         let clock = runner.gate.clock().as_ref();
         let answering = respond(
@@ -90,13 +105,15 @@ impl Turn<'_> {
             &mut show,
         );
         let answered = tokio::select! {
-            answered = answering => Some(answered),
+            // In this order: a run that was cancelled asks nothing more.
+            biased;
             () = self.cancel.cancelled() => None,
+            answered = answering => Some(answered),
         };
         if let Some(Ok(reply)) = answered {
             return Ok(reply);
         }
-        if let Some(message) = draft.interrupted() {
+        if let Some(message) = draft.interrupted().filter(|_| !is_void) {
             self.record(&message).await?;
             let calls: Vec<_> = message.tool_uses().cloned().collect();
             self.leave_open(&calls).await?;
@@ -127,12 +144,11 @@ impl Turn<'_> {
         if calls.is_empty() {
             return Ok(());
         }
-        let why = "Interrupted: this was not run.";
-        let answers = calls.iter().map(|call| ToolResult::error(call.id.clone(), why));
+        let answers = calls.iter().map(|call| ToolResult::error(call.id.clone(), NOT_RUN));
         let message = Message::results(answers);
         let events = calls.iter().map(|call| Event::ToolResult {
             tool_use_id: call.id.as_str().into(),
-            content: why.to_owned(),
+            content: NOT_RUN.to_owned(),
             is_error: true,
         });
         let events = events.collect();
@@ -207,46 +223,68 @@ impl Turn<'_> {
         }
     }
 
-    async fn pass(&self, call: &ToolUse, tool: Option<&Arc<dyn Tool>>) -> Result<Passage, StoreError> {
+    async fn pass(
+        &self,
+        call: &ToolUse,
+        tool: Option<&Arc<dyn Tool>>,
+    ) -> Result<Passage, StoreError> {
         let runner = &self.run.runner;
-        let policy = runner.consent.policy(tool, &call.input).await;
-        let made = self.tool_call(call);
-        let id = match runner.gate.submit(made, self.planner(call), &policy).await? {
-            Submitted::Permitted(permit) => return Ok(Passage::Permitted(permit)),
-            Submitted::Refused(approval) => return Ok(Passage::Refused(approval)),
-            Submitted::Waiting(asked) => {
-                if let Some(callback) = runner.consent.callback() {
-                    let decision = callback.decide(&asked).await;
-                    // Settled meanwhile (cancelled, expired): what stands is read below.
-                    let _ = runner.gate.decide(asked.id, decision, Some(asked.digest)).await;
-                }
-                asked.id
+        let policy = tokio::select! {
+            biased;
+            // Nobody has said yet that nobody need be asked.
+            () = self.cancel.cancelled() => {
+                Policy { stance: Stance::ToolDecides { needs_approval: true } }
             }
+            policy = runner.consent.policy(tool, &call.input) => policy,
         };
-        self.admission(id).await
+        let made = self.tool_call(call);
+        let in_order = self.handing_in.lock().await;
+        let submitted = runner.gate.submit(made, self.planner(call), &policy).await?;
+        drop(in_order);
+        match submitted {
+            Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
+            Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
+            Submitted::Waiting(asked) => self.admission(&asked).await,
+        }
     }
 
     /// Waits for the decision, or takes the request back when the run is cancelled.
-    async fn admission(&self, id: ApprovalId) -> Result<Passage, StoreError> {
+    async fn admission(&self, asked: &Approval) -> Result<Passage, StoreError> {
         let gate = &self.run.runner.gate;
         tokio::select! {
-            passage = gate.admission(id) => passage,
-            () = self.cancel.cancelled() => {
-                gate.cancel(id).await?;
-                gate.admission(id).await
+            biased;
+            () = self.cancel.cancelled() => gate.cancel(asked.id).await?,
+            decided = gate.wait(asked.id) => drop(decided?),
+            error = self.ask_program(asked) => return Err(error),
+        }
+        // Only now, where nothing can drop it half-way: it may start the call.
+        gate.admission(asked.id).await
+    }
+
+    /// Puts a request before the program, if it is the program that decides.
+    ///
+    /// Returns only if the decision could not be recorded. What came of it is read from the gate,
+    /// where the deadline may have been faster.
+    async fn ask_program(&self, asked: &Approval) -> StoreError {
+        let runner = &self.run.runner;
+        if let Some(callback) = runner.consent.callback() {
+            if let Some(reading) = &runner.reading {
+                reading.reaches(asked.id).await;
+            }
+            let decision = callback.decide(asked).await;
+            let seen = Some(asked.digest.clone());
+            if let Err(DecideError::Store(error)) =
+                runner.gate.decide(asked.id, decision, seen).await
+            {
+                return error;
             }
         }
+        std::future::pending().await
     }
 
     async fn execute(&self, permit: Permit, tool: Option<&Arc<dyn Tool>>) -> ToolOutput {
         let id = permit.approval();
-        let outcome = match tool {
-            Some(tool) => countersign_tools::run(tool.clone(), permit, self.cancel.clone())
-                .await
-                .map_err(|error| failure(&error)),
-            // The planner of a missing tool refuses every call, so no permit can come of one.
-            None => Err(Failure { error_type: "unknown_tool".into(), error: "no such tool".into() }),
-        };
+        let outcome = self.run_tool(permit, tool).await;
         let told = match &outcome {
             Ok(output) => output.clone(),
             Err(failure) => ToolOutput::error(failure.error.clone()),
@@ -260,6 +298,31 @@ impl Turn<'_> {
                 told
             }
         }
+    }
+
+    async fn run_tool(
+        &self,
+        permit: Permit,
+        tool: Option<&Arc<dyn Tool>>,
+    ) -> Result<ToolOutput, Failure> {
+        let Some(tool) = tool.cloned() else {
+            // The planner of a missing tool refuses every call, so no permit can come of one.
+            return Err(Failure {
+                error_type: "unknown_tool".into(),
+                error: "no such tool".into(),
+            });
+        };
+        if self.cancel.is_cancelled() {
+            return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
+        }
+        let cancel = self.cancel.clone();
+        // On a task of its own: a tool that panics must not take the other calls along.
+        let running = tokio::spawn(async move { tool.run(permit, cancel).await });
+        let ran = AbortOnDropHandle::new(running).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a tool panicked");
+            Err(ToolError::Broken)
+        });
+        ran.map_err(|error| failure(&error))
     }
 
     fn tool_call(&self, call: &ToolUse) -> ToolCall {
@@ -291,6 +354,31 @@ impl Turn<'_> {
                 toolbox.names().collect::<Vec<_>>().join(", ")
             ))),
         }
+    }
+}
+
+/// Returns the calls of an answer; the one that the end of the answer cut off counts as broken.
+fn calls_of(reply: &Reply) -> Vec<ToolUse> {
+    let mut calls: Vec<_> = reply.message.tool_uses().cloned().collect();
+    if reply.stop_reason == StopReason::MaxTokens
+        && let Some(last) = calls.last_mut()
+        && last.input == json!({})
+    {
+        // Cut before its input began: that it has none is not what the model meant to say.
+        last.broken_input.get_or_insert_default();
+    }
+    calls
+}
+
+fn news_of(progress: &Progress<'_>) -> Option<News> {
+    match progress {
+        Progress::TextDelta(text) => Some(News::TextDelta((*text).to_owned())),
+        Progress::Retry { attempt, wait, reason } => Some(News::Retry {
+            attempt: *attempt,
+            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            reason: reason.to_string(),
+        }),
+        Progress::ThinkingDelta(_) | Progress::ToolInput { .. } => None,
     }
 }
 

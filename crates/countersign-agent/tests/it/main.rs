@@ -1,8 +1,21 @@
-//! The client against the scripted server, over real sockets, and the demo from end to end.
+//! The client against the scripted server, over real sockets; the demo from end to end; and agents
+//! that work in a temporary folder, as a library and through the runner.
 
-#![expect(clippy::unwrap_used, reason = "what helps a test may panic like a test")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what helps a test may panic like a test"
+)]
 
+mod approval;
+mod canned;
 mod client;
+mod conversation;
 mod demo;
+mod examples;
+mod interruption;
 mod server;
+mod turns;
+mod workshop;
 mod world;

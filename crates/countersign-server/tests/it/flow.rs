@@ -123,6 +123,8 @@ async fn parallel_calls_decided_by_two_clients_run_once_each() {
         ids
     };
     assert_eq!(ids(&asked), ids(&shown));
+    let order = asked.iter().map(|request| request["tool_use_id"].as_str().unwrap());
+    assert!(order.eq((1..=20).map(|n| format!("toolu_{n}"))), "asked in the model's order");
     // Both decide everything, from opposite ends: each request is decided twice, and runs once.
     for (first, second) in asked.iter().zip(asked.iter().rev()) {
         one.decide(first, true, None).await;

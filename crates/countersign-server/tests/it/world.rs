@@ -115,7 +115,7 @@ impl Client {
 
     pub(crate) async fn next(&mut self) -> Value {
         loop {
-            match self.socket.next().await.expect("the server hung up").unwrap() {
+            match self.socket.next().await.unwrap().unwrap() {
                 Message::Text(text) => return serde_json::from_str(&text).unwrap(),
                 Message::Close(frame) => panic!("closed: {frame:?}"),
                 _ => {}
