@@ -28,7 +28,7 @@ web: node-modules ## Builds the page
 
 bench: web ## Measures cold start, idle memory, page size, previews (release build; prints, asserts nothing)
 	@cargo build --quiet --release --package countersign
-	@scripts/bench
+	@node scripts/bench.mjs
 
 fmt: ## Formats the Rust code
 	@cargo fmt --all

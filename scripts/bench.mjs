@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// Measures the release build on this machine: cold start, idle memory, page size, previews, approvals.
+// It prints what it saw beside what we aim for, and asserts nothing: machines are noisy.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const binary = join(root, 'target/release/countersign')
+const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
+const clean = { PATH: '/usr/bin:/bin', HOME: folder }
+
+/** Starts the server on a database, returns how long it took to listen and what it then holds. */
+async function coldStart(data) {
+  const started = process.hrtime.bigint()
+  const args = ['serve', '--demo', '--listen', '127.0.0.1:0', '--root', folder, '--data', join(folder, data)]
+  const server = spawn(binary, args, { env: clean, stdio: ['ignore', 'pipe', 'ignore'] })
+  const line = await new Promise((resolve) => server.stdout.once('data', resolve))
+  const milliseconds = Number(process.hrtime.bigint() - started) / 1e6
+  const url = String(line).trim().replace('listening on ', '')
+  await fetch(new URL('/healthz', url)).then((answer) => answer.text())
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
+  const megabytes = Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  server.kill('SIGTERM')
+  await ended
+  return { milliseconds, megabytes }
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+}
+
+function bench(...args) {
+  const { stdout, stderr, status } = spawnSync(binary, ['bench', ...args], { env: clean, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+function row(what, value, aim) {
+  console.log(`${what.padEnd(52)} ${value.padStart(14)}   ${aim}`)
+}
+
+try {
+  const cold = []
+  for (let round = 0; round < 7; round += 1) cold.push(await coldStart(`cold-${round}`))
+  row('cold start of serve, new database (median of 7)', `${median(cold.map((c) => c.milliseconds)).toFixed(1)} ms`, 'aim: under 100 ms')
+  row('idle memory of serve', `${median(cold.map((c) => c.megabytes)).toFixed(1)} MB`, 'aim: under 30 MB')
+
+  const lines = Array.from({ length: 100_000 }, (_, n) => `line ${n} of a file that is long enough to matter`)
+  writeFileSync(join(folder, 'old.txt'), lines.join('\n'))
+  writeFileSync(join(folder, 'one.txt'), lines.with(50_000, 'changed').join('\n'))
+  writeFileSync(join(folder, 'many.txt'), lines.map((line, n) => (n % 100 ? line : `${line}!`)).join('\n'))
+  for (const [what, file] of [['one line', 'one.txt'], ['1 % of the lines', 'many.txt']]) {
+    const found = bench('diff', '--old', join(folder, 'old.txt'), '--new', join(folder, file), '--rounds', '20')
+    row(`preview of a 100,000-line file, ${what} changed (p50)`, `${(found.p50_us / 1000).toFixed(1)} ms`, 'aim: well under 1000 ms')
+  }
+  for (const at_once of [1, 32]) {
+    const found = bench('approval', '--n', String(at_once * 100), '--c', String(at_once), '--db', join(folder, `${at_once}.db`))
+    row(`approvals, ${at_once} at once, durable`, `${found.per_s.toFixed(0)} /s`, `p50 ${(found.p50_us / 1000).toFixed(1)} ms`)
+  }
+  spawnSync('npm', ['run', '--silent', 'size'], { cwd: join(root, 'web'), stdio: 'inherit' })
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
