@@ -1,7 +1,7 @@
 //! Unified diffs: what changes between two texts, line by line.
 //!
-//! Most edits touch a few lines of a file, so equal lines at both ends are set aside by comparing
-//! bytes before anything is interned; only the middle goes to the diff algorithm.
+//! Most edits touch a few lines of a file, so equal lines at both ends and long equal runs between
+//! small changes are passed by comparing bytes; only what is left goes to the diff algorithm.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use serde::{Deserialize, Serialize};
@@ -99,31 +99,67 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Returns what differs, after the equal ends have been set aside.
+/// Returns what differs. The diff algorithm sees only what lies between long equal runs.
 fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
-    let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (old_rest, new_rest) = (old.split_at(front).1, new.split_at(front).1);
-    let back = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(o, n)| o == n).count();
-    let old_middle = old_rest.split_at(old_rest.len() - back).0;
-    let new_middle = new_rest.split_at(new_rest.len() - back).0;
-    if old_middle.is_empty() && new_middle.is_empty() {
-        return Vec::new();
+    let equal =
+        |old: &[&str], new: &[&str]| old.iter().zip(new).take_while(|(o, n)| o == n).count();
+    let back = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    // The equal ends must not overlap, as they would where something is only repeated.
+    let back = back.min(old.len().min(new.len()) - equal(old, new));
+    let (mut old_rest, mut new_rest) =
+        (old.split_at(old.len() - back).0, new.split_at(new.len() - back).0);
+    let (mut old_at, mut new_at) = (0, 0);
+    let mut changes = Vec::new();
+    loop {
+        let same = equal(old_rest, new_rest);
+        (old_at, new_at) = (old_at + same, new_at + same);
+        (old_rest, new_rest) = (old_rest.split_at(same).1, new_rest.split_at(same).1);
+        if old_rest.is_empty() && new_rest.is_empty() {
+            return changes;
+        }
+        let near = next_equal_run(old_rest, new_rest);
+        let (gone, come) = near.unwrap_or((old_rest.len(), new_rest.len()));
+        let ((old_now, old_next), (new_now, new_next)) =
+            (old_rest.split_at(gone), new_rest.split_at(come));
+        changes.extend(computed(old_now, new_now).map(|change| change.moved(old_at, new_at)));
+        (old_at, new_at) = (old_at + gone, new_at + come);
+        (old_rest, new_rest) = (old_next, new_next);
     }
-    if old_middle.is_empty() || new_middle.is_empty() {
-        return vec![Change {
-            old: (front, front + old_middle.len()),
-            new: (front, front + new_middle.len()),
-        }];
-    }
-    let input = interned(old_middle, new_middle);
+}
+
+/// Returns how many lines to pass on either side to come to an equal run again, if that is near.
+///
+/// The run must be long enough that it is hardly equal by chance.
+fn next_equal_run(old: &[&str], new: &[&str]) -> Option<(usize, usize)> {
+    const RUN: usize = 32;
+    const NEAR: usize = 8;
+    (1..=NEAR).flat_map(|passed| (0..=passed).map(move |gone| (gone, passed - gone))).find(
+        |&(gone, come)| match (old.get(gone..gone + RUN), new.get(come..come + RUN)) {
+            (Some(old), Some(new)) => old == new,
+            _ => false,
+        },
+    )
+}
+
+/// Returns what differs, by the histogram algorithm.
+fn computed(old: &[&str], new: &[&str]) -> impl Iterator<Item = Change> {
+    let input = interned(old, new);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    diff.hunks()
-        .map(|hunk| Change {
-            old: (front + hunk.before.start as usize, front + hunk.before.end as usize),
-            new: (front + hunk.after.start as usize, front + hunk.after.end as usize),
-        })
-        .collect()
+    let hunks: Vec<_> = diff.hunks().collect();
+    hunks.into_iter().map(|hunk| Change {
+        old: (hunk.before.start as usize, hunk.before.end as usize),
+        new: (hunk.after.start as usize, hunk.after.end as usize),
+    })
+}
+
+impl Change {
+    fn moved(self, old: usize, new: usize) -> Self {
+        Self {
+            old: (self.old.0 + old, self.old.1 + old),
+            new: (self.new.0 + new, self.new.1 + new),
+        }
+    }
 }
 
 fn interned<'a>(old: &[&'a str], new: &[&'a str]) -> InternedInput<&'a str> {

@@ -53,6 +53,24 @@ fn what_is_left_out_is_counted() {
 }
 
 proptest! {
+    /// Few changes in a long text, where equal runs are passed without the diff algorithm.
+    #[test]
+    fn a_diff_of_a_long_text_is_as_true_and_no_larger_than_the_changes(
+        changes in prop::collection::btree_map(0_usize..400, prop::option::of("[a-z]{1,3}"), 0..8),
+    ) {
+        let old: String = (0..400).map(|n| format!("{n}\n")).collect();
+        let change = |n| match changes.get(&n) {
+            None => format!("{n}\n"),
+            Some(None) => String::new(),
+            Some(Some(text)) => format!("{text}\n{n}\n"),
+        };
+        let new: String = (0..400).map(change).collect();
+        let diff = UnifiedDiff::between("f", &old, &new);
+        prop_assert_eq!(apply(&old, &diff), lines_of(&new));
+        let (gone, come): (Vec<_>, Vec<_>) = changes.values().partition(|change| change.is_none());
+        prop_assert_eq!((diff.removed, diff.added), (gone.len(), come.len()));
+    }
+
     /// The diff is true: applied to the old text it gives the new one.
     #[test]
     fn applying_the_diff_gives_the_new_text(old in text(), new in text()) {
