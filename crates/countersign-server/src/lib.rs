@@ -1,10 +1,10 @@
 //! HTTP, WebSocket, sign-in and the embedded page over one gate. Decides nothing.
 //!
 //! [`Server`] holds the parts; [`Server::run`] serves them on a listener until told to stop. Every
-//! request passes [`guard`](mod@guard) (Host and Origin) and, but for health and metrics, needs a
-//! credential ([`sign_in`](mod@sign_in)). The WebSocket ([`socket`](mod@socket)) speaks S1's words:
+//! request passes `guard` (Host and Origin) and, but for health and metrics, needs a
+//! credential (`sign_in`). The WebSocket (`socket`) speaks S1's words:
 //! commands in, messages out, the latter read from the gate's log. Which run is whose is kept in
-//! [`runs`](mod@runs).
+//! `runs`.
 
 mod app;
 mod error;
