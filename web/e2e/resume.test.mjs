@@ -1,0 +1,71 @@
+// Connections break and pages are reloaded; nothing is lost and nothing comes twice.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { connected, decide, dialog, done, openTab, send, startWorld, transcript } from "./world.mjs";
+
+const WORDS = Array.from({ length: 120 }, (_, i) => `w${i + 1}`);
+const SCENARIO = `
+chunk = 5
+pace_ms = 15
+
+[[script]]
+
+[[script.turn]]
+say = "${WORDS.join(" ")} end."
+call = { tool = "Write", input = { file_path = "note.txt", content = "x\\n" } }
+
+[[script.turn]]
+say = "Written."
+`;
+
+async function assertComplete(page) {
+  const text = await transcript(page).textContent();
+  const words = text.match(/w\d+/g);
+  assert.deepEqual(words, WORDS);
+  assert.equal(text.split("please go").length - 1, 1, "the prompt is there once");
+}
+
+test("a reload in the middle of a run loses nothing", async (t) => {
+  const world = await startWorld(t, { scenario: SCENARIO });
+  const page = await openTab(world);
+  await send(page, "please go");
+  await transcript(page).getByText(/w20\b/).waitFor();
+  await page.waitForURL(/\/agent\/.+/);
+  await page.reload();
+  await dialog(page, "Write").waitFor();
+  await assertComplete(page);
+
+  await page.reload();
+  await dialog(page, "Write").waitFor();
+  await decide(page, "Approve");
+  await done(page);
+  await assertComplete(page);
+});
+
+test("a connection that breaks while text streams loses nothing", async (t) => {
+  const world = await startWorld(t, { scenario: SCENARIO });
+  const sockets = [];
+  const prepare = (page) =>
+    page.routeWebSocket(/\/api\/terminal\/ws\/agent/, (socket) => {
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+  const page = await openTab(world, { prepare });
+  await send(page, "please go");
+  await transcript(page).getByText(/w20\b/).waitFor();
+  await sockets.at(-1).close({ code: 1012, reason: "the network is gone" });
+  await page.getByText("Reconnecting…").waitFor();
+  await connected(page);
+  await dialog(page, "Write").waitFor();
+  await assertComplete(page);
+
+  await sockets.at(-1).close({ code: 1012, reason: "and again" });
+  await page.getByText("Reconnecting…").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Approve", exact: true }).isDisabled(), true);
+  await connected(page);
+  await decide(page, "Approve");
+  await done(page);
+  await assertComplete(page);
+  assert.ok(sockets.length >= 3);
+});

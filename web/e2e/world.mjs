@@ -1,0 +1,142 @@
+// What a browser test needs: the real server, a scripted model, a real browser, and an end to all of them.
+// Tests speak to the page by role and label only, and wait for conditions, never for time.
+import { spawn } from "node:child_process";
+import { mkdtemp, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+import { BINARY, CHROMIUM, RESULTS } from "./places.mjs";
+
+const TOKEN = "e2e-token-of-no-value";
+const CHROMIUM_ARGS = [
+  "--no-sandbox",
+  "--disable-background-networking",
+  "--disable-gpu",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+/**
+ * Starts a server on an empty workspace. `scenario` (TOML) gives it a scripted model of its own;
+ * without one it plays the demo. Everything ends with the test `t`.
+ */
+export async function startWorld(t, { scenario } = {}) {
+  const home = await realpath(await mkdtemp(join(tmpdir(), "countersign-e2e-")));
+  const root = join(home, "workspace");
+  await mkdir(root);
+  await mkdir(RESULTS, { recursive: true });
+  const children = [];
+  const cleanups = [];
+  t.after(async () => {
+    for (const cleanup of cleanups) await cleanup();
+    for (const child of children.toReversed()) await end(child);
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const model = scenario === undefined ? null : await startModel(children, home, scenario);
+  const extra = model === null ? {} : { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "dummy" };
+  const args = ["serve", "--listen", "127.0.0.1:0", "--root", root, "--data", join(home, "data"), "--token", TOKEN];
+  const url = await start(children, [...args, ...(model === null ? ["--demo"] : [])], home, extra);
+
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS });
+  cleanups.push(() => browser.close());
+  return { root, url, model, browser, requests: () => modelRequests(model) };
+}
+
+async function startModel(children, home, scenario) {
+  const file = join(home, "scenario.toml");
+  await writeFile(file, scenario);
+  const url = await start(children, ["model", "--scenario", file, "--listen", "127.0.0.1:0"], home, {});
+  return url.replace(/\/$/, "");
+}
+
+/** Starts the binary with an empty environment and returns the address it says it listens on. */
+function start(children, args, home, extra) {
+  const child = spawn(BINARY, args, { env: { PATH: process.env.PATH, HOME: home, ...extra }, cwd: home });
+  children.push(child);
+  let said = "";
+  child.stderr.on("data", (data) => (said += data));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`countersign ${args[0]} ended with ${code}: ${said}`)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const address = /^listening on (\S+)$/.exec(line)?.[1];
+      if (address) resolve(address);
+    });
+  });
+}
+
+function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.removeAllListeners("exit");
+    child.once("exit", resolve);
+    child.kill("SIGTERM");
+  });
+}
+
+/** The bodies that the model was asked with, oldest first. */
+async function modelRequests(model) {
+  const response = await fetch(`${model}/requests`);
+  return (await response.json()).requests.map(({ body }) => body);
+}
+
+/** A tab that is signed in and connected. With `context` it shares the browser's cookies of another tab. */
+export async function openTab(world, { context, path = "agent", prepare, ...options } = {}) {
+  const owner = context ?? (await world.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options }));
+  const page = await owner.newPage();
+  await prepare?.(page);
+  if (!context) await page.goto(`${world.url}agent?token=${TOKEN}`);
+  if (context || path !== "agent") await page.goto(`${world.url}${path}`);
+  await connected(page);
+  return page;
+}
+
+export function connected(page) {
+  return page.getByText("Connected", { exact: true }).waitFor({ state: "attached" });
+}
+
+export async function send(page, prompt) {
+  await page.getByLabel("Prompt").fill(prompt);
+  await page.getByRole("button", { name: "Send" }).click();
+}
+
+export function dialog(page, tool) {
+  return page.getByRole("dialog", { name: tool });
+}
+
+/** Of two that wait, brings this one up. Parallel calls ask in any order. */
+export async function bringUp(page, tool) {
+  const card = dialog(page, tool);
+  if (!(await card.isVisible())) await page.getByRole("button", { name: "Next request" }).click();
+  await card.waitFor();
+}
+
+/** Decides the request on screen. The buttons rest at first; the click waits until they do not. */
+export async function decide(page, word, feedback) {
+  if (feedback) await page.getByLabel("Feedback").fill(feedback);
+  await page.getByRole("button", { name: word, exact: true }).click();
+}
+
+export function transcript(page) {
+  return page.getByRole("log", { name: "Conversation" });
+}
+
+/** The end of the run that the tab shows; `runs` when there were several. */
+export function done(page, runs = 1) {
+  return transcript(page).getByText(/^Run complete/).nth(runs - 1).waitFor();
+}
+
+/** Waits until a condition on our side of the browser holds. */
+export async function until(condition, what) {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`still not: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,121 @@
+// A tool call in one line, which opens to its input and result.
+import { memo, useState } from "react";
+
+import { classNames } from "../../lib/class-names";
+import { Badge } from "../../ui/badge";
+import type { Tone } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { CappedText } from "../../ui/capped-text";
+import { Icon } from "../../ui/icon";
+import { Visible } from "../../ui/visible";
+import styles from "./tool-call.module.css";
+import { ToolOutput } from "./tool-output";
+import { isCommand, summarizeTool } from "./tool-summary";
+import type { Item, Verdict } from "./transcript-state";
+
+type ToolItem = Extract<Item, { kind: "tool" }>;
+
+interface ToolCallProps {
+  item: ToolItem;
+  verdict: Verdict | undefined;
+  root: string | undefined;
+  isRunning: boolean;
+  onShowApproval: (requestId: string) => void;
+}
+
+export const ToolCall = memo(function ToolCall({ item, verdict, root, isRunning, onShowApproval }: ToolCallProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { name, detail } = summarizeTool(item.name, item.input, root);
+  const state = stateOf(item, verdict, isRunning);
+  return (
+    <div className={classNames(styles.call, state.isBad && styles.bad)}>
+      <div className={styles.line}>
+        <button type="button" className={styles.summary} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <span className={classNames(styles.chevron, isOpen && styles.open)}>
+            <Icon name="chevron" />
+          </span>
+          <span className={styles.name}>
+            <Visible text={name} />
+          </span>{" "}
+          <span className={styles.detail}>
+            <Visible text={detail} />
+          </span>
+        </button>
+        <State state={state} />
+        {verdict?.status === "PENDING" && (
+          <Button size="small" onClick={() => onShowApproval(verdict.requestId)}>
+            Review
+          </Button>
+        )}
+      </div>
+      {isOpen ? <Details item={item} /> : <ToolOutput text={outputOf(item, verdict)} />}
+    </div>
+  );
+});
+
+/** Why a call was rejected or failed and what a command said is worth a look without a click; a file's content is not. */
+function outputOf({ input, result }: ToolItem, verdict: Verdict | undefined): string {
+  if (verdict && verdict.status !== "APPROVED") return verdict.feedback ?? "";
+  return result && (result.isError || isCommand(input)) ? result.content : "";
+}
+
+interface CallState {
+  word: string | null;
+  symbol: string;
+  tone: Tone;
+  isBad: boolean;
+}
+
+function stateOf(item: ToolItem, verdict: Verdict | undefined, isRunning: boolean): CallState {
+  const by = verdict?.decidedBy ? ` by ${verdict.decidedBy}` : "";
+  switch (verdict?.status) {
+    case "PENDING":
+      return { word: "Waiting", symbol: "◷", tone: "warn", isBad: false };
+    case "REJECTED":
+      return { word: `Rejected${by}`, symbol: "✕", tone: "danger", isBad: true };
+    case "TIMEOUT":
+      return { word: "Expired", symbol: "◷", tone: "danger", isBad: true };
+    case "CANCELLED":
+      return { word: "Cancelled", symbol: "–", tone: "neutral", isBad: false };
+    default:
+      return resultState(item, verdict ? `Approved${by}` : null, isRunning);
+  }
+}
+
+function resultState(item: ToolItem, approved: string | null, isRunning: boolean): CallState {
+  if (item.result?.isError) return { word: "Failed", symbol: "✕", tone: "danger", isBad: true };
+  if (item.result) return { word: approved, symbol: "✓", tone: "good", isBad: false };
+  if (isRunning) return { word: "Running", symbol: "…", tone: "neutral", isBad: false };
+  return { word: "No result", symbol: "–", tone: "neutral", isBad: false };
+}
+
+function State({ state }: { state: CallState }) {
+  if (state.word === null) {
+    return (
+      <span className={styles.done} title="Done">
+        <span aria-hidden="true">✓</span>
+        <span className="visually-hidden">Done</span>
+      </span>
+    );
+  }
+  return (
+    <Badge tone={state.tone} symbol={state.symbol}>
+      {state.word}
+    </Badge>
+  );
+}
+
+function Details({ item }: { item: ToolItem }) {
+  return (
+    <div className={styles.details}>
+      <h3>Input</h3>
+      <CappedText label={`Input of ${item.name}`} text={JSON.stringify(item.input, null, 2)} />
+      {item.result && (
+        <>
+          <h3>{item.result.isError ? "Error" : "Result"}</h3>
+          <CappedText label={`Result of ${item.name}`} text={item.result.content} />
+        </>
+      )}
+    </div>
+  );
+}

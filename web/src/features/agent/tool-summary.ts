@@ -1,0 +1,36 @@
+// One line for a tool call: its name and what it is about.
+
+export interface ToolSummary {
+  name: string;
+  detail: string;
+}
+
+// In the order of how much they say; the first that the input has is shown.
+const TELLING = ["file_path", "notebook_path", "command", "pattern", "path", "url", "query", "description", "prompt"];
+
+export function summarizeTool(name: string, input: unknown, root: string | undefined): ToolSummary {
+  return { name, detail: firstLine(relativeTo(tellingField(input), root)) };
+}
+
+export function isCommand(input: unknown): boolean {
+  return typeof input === "object" && input !== null && "command" in input;
+}
+
+function tellingField(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  const fields = input as Record<string, unknown>;
+  for (const name of TELLING) {
+    const value = fields[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+}
+
+function relativeTo(text: string, root: string | undefined): string {
+  return root && text.startsWith(`${root}/`) ? text.slice(root.length + 1) : text;
+}
+
+function firstLine(text: string): string {
+  const [line = "", ...more] = text.split("\n");
+  return more.length > 0 ? `${line} …` : line;
+}

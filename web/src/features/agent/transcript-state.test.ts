@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+
+import type { SocketEvent } from "../../api/socket";
+import { approvalRequest, delta, resolvedMessage, resumedMessage, runMessages } from "../../testing/messages";
+import { summarizeTool } from "./tool-summary";
+import { emptyTranscript, promptWasLost, reduceTranscript } from "./transcript-state";
+import type { Transcript } from "./transcript-state";
+
+const live: SocketEvent = { type: "link", link: "live" };
+
+function after(events: SocketEvent[], start = emptyTranscript("s1")): Transcript {
+  return reduceTranscript(start, events);
+}
+
+/** One word per item. */
+function kinds(state: Transcript): string[] {
+  return state.items.map((item) => item.kind);
+}
+
+test("a run is told in order and ends", () => {
+  const state = after(runMessages());
+  expect(kinds(state)).toEqual(["prompt", "text", "tool", "end"]);
+  expect(state.isRunning).toBe(false);
+  expect(state.items[2]).toMatchObject({ name: "Write", result: { content: "Wrote 6 characters", isError: false } });
+  expect(state.items[3]).toMatchObject({ usage: { input_tokens: 10, output_tokens: 2 } });
+});
+
+test("a replay after a reconnect adds nothing twice", () => {
+  const once = after(runMessages());
+  const twice = after([resumedMessage({ head: 6 }), ...runMessages(), live], once);
+  expect(twice.items).toEqual(once.items);
+});
+
+test("one burst and many give the same view", () => {
+  let state = emptyTranscript("s1");
+  for (const message of runMessages()) state = after([message], state);
+  expect(state).toEqual(after(runMessages()));
+});
+
+test("deltas stream, then the full text takes their place", () => {
+  const [init, prompt, text] = runMessages() as [SocketEvent, SocketEvent, SocketEvent];
+  const streaming = after([init, prompt, delta("I "), delta("wi")]);
+  expect(streaming).toMatchObject({ live: "I wi", isRunning: true });
+  const done = after([text], streaming);
+  expect(done.live).toBe("");
+  expect(done.items.at(-1)).toMatchObject({ kind: "text", text: "I will." });
+});
+
+test("a retry drops what had come and says so, until the answer comes again", () => {
+  const retry: SocketEvent = { type: "system", subtype: "retry", session_id: "s1", content: { attempt: 2, wait_ms: 500, reason: "overloaded" } };
+  const state = after([delta("half"), retry]);
+  expect(state).toMatchObject({ live: "", retry: { attempt: 2, reason: "overloaded" } });
+  expect(after([delta("whole")], state)).toMatchObject({ live: "whole", retry: null });
+});
+
+test("what streamed while we were away is marked as missing, not glued together", () => {
+  const state = after([delta("The beginning"), resumedMessage({ head: 2, active: true }), delta("and the end")]);
+  expect(state).toMatchObject({ live: "and the end", liveIsPartial: true });
+});
+
+test("messages of other conversations are not shown", () => {
+  const state = after([...runMessages("other"), delta("x", "other")]);
+  expect(state.items).toEqual([]);
+  expect(state.live).toBe("");
+});
+
+test("a conversation is new until something of it is in the log", () => {
+  expect(after([resumedMessage(), live]).isNew).toBe(true);
+  expect(after([resumedMessage({ head: 6 }), ...runMessages(), live]).isNew).toBe(false);
+  expect(after(runMessages().slice(0, 1), emptyTranscript("s1", true)).isNew).toBe(false);
+  expect(after(runMessages("other"), emptyTranscript("s1", true)).isNew).toBe(true);
+});
+
+test("an error ends the run with its hint", () => {
+  const error: SocketEvent = {
+    type: "result", subtype: "error", seq: 3, session_id: "s1", content: { message: "no key", code: "no_key" }, hint: "set one",
+  };
+  const state = after([...runMessages().slice(0, 2), error]);
+  expect(state.isRunning).toBe(false);
+  expect(state.items.at(-1)).toMatchObject({ kind: "failure", message: "no key", hint: "set one" });
+});
+
+test("a run that the server no longer knows does not seem to work for ever", () => {
+  const state = after([resumedMessage({ head: 2, active: false }), ...runMessages().slice(0, 2), live]);
+  expect(state.isRunning).toBe(false);
+});
+
+test("an approval that comes ahead of the replay marks its call, and hides nothing", () => {
+  const state = after([approvalRequest({ seq: 9 }), ...runMessages().slice(0, 4)]);
+  expect(kinds(state)).toEqual(["prompt", "text", "tool"]);
+  expect(state.verdicts["t1"]).toEqual({ requestId: "q1", status: "PENDING", decidedBy: null, feedback: null });
+  expect(after([resolvedMessage("REJECTED")], state).verdicts["t1"]).toMatchObject({ status: "REJECTED", decidedBy: "Ana" });
+});
+
+test("a prompt that was refused or lost goes back into the box", () => {
+  const sent = { ...emptyTranscript("s1"), awaiting: "write a note", draft: "next" };
+  const refused = after([{ type: "error", content: { message: "a run is active", code: "busy" } }], sent);
+  expect(refused).toMatchObject({ awaiting: null, draft: "write a note\nnext", problem: "a run is active" });
+  const aboutRequest = after([{ type: "error", request_id: "q1", content: { message: "the file changed", code: "drift" } }], sent);
+  expect(aboutRequest).toMatchObject({ awaiting: "write a note", problem: null });
+  expect(promptWasLost({ ...sent, draft: "" })).toMatchObject({ awaiting: null, draft: "write a note" });
+});
+
+test("a run that could not start says why", () => {
+  const failed: SocketEvent = { type: "result", subtype: "error", content: { message: "no key", code: "no_key" }, hint: "set one" };
+  const state = after([failed], { ...emptyTranscript("s1", true), awaiting: "write" });
+  expect(state).toMatchObject({ awaiting: null, draft: "write", problem: "no key. Hint: set one", items: [], isNew: true });
+});
+
+test("a run that ended before it began gives the prompt back as well", () => {
+  const failed: SocketEvent = { type: "result", subtype: "error", seq: 1, session_id: "s1", content: { message: "no model", code: "x" } };
+  const state = after([failed], { ...emptyTranscript("s1"), awaiting: "write" });
+  expect(state).toMatchObject({ awaiting: null, draft: "write" });
+  expect(kinds(state)).toEqual(["failure"]);
+});
+
+test("a tool call is told in one line", () => {
+  expect(summarizeTool("Read", { file_path: "/w/src/main.rs" }, "/w")).toEqual({ name: "Read", detail: "src/main.rs" });
+  expect(summarizeTool("Bash", { command: "cargo test\nls" }, "/w")).toEqual({ name: "Bash", detail: "cargo test …" });
+  expect(summarizeTool("Odd", 7, "/w")).toEqual({ name: "Odd", detail: "" });
+});

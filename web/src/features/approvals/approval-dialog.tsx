@@ -1,0 +1,143 @@
+// One request, in the order in which it is judged: what it does, to what, how risky, why we ask, then the artefact.
+import { useId, useRef, useState } from "react";
+import type { Ref, RefObject } from "react";
+
+import { previewOf } from "../../api/message";
+import type { ApprovalRequest } from "../../api/message";
+import { CappedText } from "../../ui/capped-text";
+import { Prose } from "../../ui/prose";
+import { Visible } from "../../ui/visible";
+import styles from "./approval-dialog.module.css";
+import { CommandPreview } from "./command-preview";
+import { Countdown } from "./countdown";
+import { DecisionBar } from "./decision-bar";
+import { DiffPreview } from "./diff-preview";
+import { GenericPreview } from "./generic-preview";
+import { MoreBelow } from "./more-below";
+import type { Decision, Entry } from "./queue-state";
+import { RiskBadge } from "./risk-badge";
+
+interface ApprovalDialogProps {
+  entry: Entry;
+  draft: string;
+  isLive: boolean;
+  isArmed: boolean;
+  skew: number;
+  onDraft: (text: string) => void;
+  onDecide: (decision: Decision) => void;
+  bodyRef: RefObject<HTMLDivElement | null>;
+  approveRef: Ref<HTMLButtonElement>;
+  feedbackRef: Ref<HTMLTextAreaElement>;
+}
+
+export function ApprovalDialog({ entry, skew, bodyRef, ...bar }: ApprovalDialogProps) {
+  const { request } = entry;
+  const summary = useId();
+  const artefact = useRef<HTMLDivElement>(null);
+  const [hiddenLines, setHiddenLines] = useState(0);
+  return (
+    <div
+      className={styles.dialog}
+      role="dialog"
+      aria-label={`${request.tool_name}: approval needed`}
+      aria-describedby={summary}
+      data-risk={request.risk_level}
+    >
+      {/* Focus lands here and not on a button: keys scroll, and nothing is one Enter away. */}
+      <div className={styles.body} ref={bodyRef} tabIndex={0} role="group" aria-label="What will run">
+        <header className={styles.header}>
+          <h2 className={styles.title}>
+            <Visible text={request.tool_name} />
+            <span className={styles.needed}>: approval needed</span>
+          </h2>
+          <Countdown expiresAt={request.expires_at} skew={skew} />
+        </header>
+        <p id={summary} className={styles.summary}>
+          <Prose text={summaryOf(request)} />
+        </p>
+        <Path request={request} />
+        <Why request={request} />
+        <div ref={artefact}>
+          <Artefact request={request} onHidden={setHiddenLines} />
+        </div>
+        <AgentSays text={previewOf(request).description} />
+        <RawInput request={request} />
+      </div>
+      <MoreBelow scroller={bodyRef} content={artefact} />
+      <DecisionBar entry={entry} hiddenLines={hiddenLines} {...bar} />
+    </div>
+  );
+}
+
+/** The server's words, save for a command: it stands below in full, and half of it above would only be in the way. */
+function summaryOf({ preview_type: kind, summary }: ApprovalRequest): string {
+  return kind === "command" ? "Run this command" : summary;
+}
+
+/** Only where the summary does not name it already, or had to shorten it. */
+function Path({ request: { file_path: path, summary } }: { request: ApprovalRequest }) {
+  if (!path || summary.includes(`\`${path}\``)) return null;
+  return (
+    <p className={styles.path}>
+      <Visible text={path} />
+    </p>
+  );
+}
+
+function Why({ request }: { request: ApprovalRequest }) {
+  return (
+    <div className={styles.why}>
+      <RiskBadge level={request.risk_level} />
+      {request.reasons.length > 0 && (
+        <ul aria-label="Why you are asked">
+          {request.reasons.map((reason) => (
+            <li key={reason}>
+              <Prose text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface ArtefactProps {
+  request: ApprovalRequest;
+  onHidden: (lines: number) => void;
+}
+
+function Artefact({ request, onHidden }: ArtefactProps) {
+  switch (request.preview_type) {
+    case "diff":
+      return <DiffPreview request={request} onHidden={onHidden} />;
+    case "command":
+      return <CommandPreview request={request} />;
+    // Also for a kind that a newer server sends to a tab left open: its whole input is shown, never nothing.
+    default:
+      return <GenericPreview request={request} />;
+  }
+}
+
+/** The model's own words: plain text, apart from what we derived ourselves. */
+function AgentSays({ text }: { text: string | null | undefined }) {
+  if (!text) return null;
+  return (
+    <figure className={styles.says}>
+      <figcaption>The agent says</figcaption>
+      <p>
+        <Visible text={text} />
+      </p>
+    </figure>
+  );
+}
+
+function RawInput({ request }: { request: ApprovalRequest }) {
+  const [isOpen, setOpen] = useState(false);
+  if (request.preview_type === "generic") return null;
+  return (
+    <details className={styles.raw} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Raw input</summary>
+      {isOpen && <CappedText label="Raw input" text={JSON.stringify(request.tool_input, null, 2)} />}
+    </details>
+  );
+}

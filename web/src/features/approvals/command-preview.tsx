@@ -1,0 +1,50 @@
+import { previewOf } from "../../api/message";
+import type { ApprovalRequest } from "../../api/message";
+import { Prose } from "../../ui/prose";
+import { Visible } from "../../ui/visible";
+import styles from "./command-preview.module.css";
+
+/** More blanks than this in a row are not typing but hiding. */
+const BLANKS = 8;
+
+/** The whole command, wrapped and never cut: what is not seen must not run. */
+export function CommandPreview({ request }: { request: ApprovalRequest }) {
+  const { command = "", cwd, warnings = [], timeout_ms: timeout } = previewOf(request);
+  return (
+    <section className={styles.preview} aria-label="Command">
+      {warnings.length > 0 && (
+        <ul className={styles.warnings}>
+          {warnings.map((warning) => (
+            <li key={warning}>
+              <Prose text={warning} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className={styles.command} dir="ltr">
+        <span className={styles.prompt} aria-hidden="true">
+          $
+        </span>
+        <pre>
+          <Visible text={command} blanks={BLANKS} emptyLines />
+        </pre>
+      </div>
+      <dl className={styles.facts}>
+        {cwd && (
+          <div>
+            <dt>Runs in</dt>
+            <dd>
+              <Visible text={cwd} />
+            </dd>
+          </div>
+        )}
+        {timeout ? (
+          <div>
+            <dt>Time limit</dt>
+            <dd>{timeout / 1000} s</dd>
+          </div>
+        ) : null}
+      </dl>
+    </section>
+  );
+}

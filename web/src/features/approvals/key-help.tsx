@@ -1,0 +1,32 @@
+import { Sheet } from "../../ui/sheet";
+import styles from "./key-help.module.css";
+
+const KEYS: [string, string][] = [
+  ["a", "Approve. High risk: go to the button, Enter confirms"],
+  ["r", "Write feedback for a rejection"],
+  ["Ctrl Enter", "Reject, from the feedback field"],
+  ["j", "Next request"],
+  ["k", "Previous request"],
+  ["Esc", "Put the request aside; it keeps waiting"],
+  ["?", "These keys"],
+];
+
+export function KeyHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Sheet title="Keys" onClose={onClose}>
+      <dl className={styles.keys}>
+        {KEYS.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              {key.split(" ").map((part) => (
+                <kbd key={part}>{part}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className={styles.note}>Keys work while the request has the focus, and rest for a moment after it appears.</p>
+    </Sheet>
+  );
+}

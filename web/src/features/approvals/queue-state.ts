@@ -1,0 +1,202 @@
+// What waits for a decision, computed from the messages of the socket. Pure. A decision is never
+// assumed: an entry leaves the queue when the server says so.
+import type { ApprovalRequest, ApprovalStatus, ServerMessage } from "../../api/message";
+import type { SocketEvent } from "../../api/socket";
+import { isCoveredByApproveAll } from "../../api/can";
+import { clockSkew } from "../../lib/time";
+
+/** As the message has it; a request of no conversation is in a run with others of none. */
+export type SessionId = ApprovalRequest["session_id"];
+
+export type Decision = "approve" | "reject";
+
+export interface Entry {
+  request: ApprovalRequest;
+  /** The decision that is on its way; the buttons rest meanwhile. */
+  sending: Decision | null;
+  error: string | null;
+  /** False while the log is replayed: it may be settled two messages later. */
+  isShown: boolean;
+  /** False after a reconnect, until the server has sent it again. */
+  isConfirmed: boolean;
+}
+
+/** Something to tell the person that is no longer in the queue. */
+export interface Notice {
+  key: string;
+  tone: "good" | "bad" | "neutral";
+  text: string;
+}
+
+export interface Queue {
+  entries: Entry[];
+  currentId: string | null;
+  drafts: Record<string, string>;
+  isMinimised: boolean;
+  notices: Notice[];
+  settled: ReadonlySet<string>;
+  isLive: boolean;
+  skew: number;
+}
+
+export const emptyQueue: Queue = {
+  entries: [],
+  currentId: null,
+  drafts: {},
+  isMinimised: false,
+  notices: [],
+  settled: new Set(),
+  isLive: false,
+  skew: 0,
+};
+
+type Resolved = Extract<ServerMessage, { type: "tool_approval_resolved" }>;
+
+/** Applies a burst of messages. */
+export function reduceQueue(queue: Queue, events: SocketEvent[], now: number): Queue {
+  return events.reduce((state, event) => reduceOne(state, event, now), queue);
+}
+
+function reduceOne(queue: Queue, event: SocketEvent, now: number): Queue {
+  switch (event.type) {
+    case "link":
+      return linkChanged(queue, event.link);
+    case "tool_approval_request":
+      return requested(queue, event);
+    case "tool_approval_resolved":
+      return resolved(queue, event);
+    case "error":
+      return refused(queue, event.content.message, event.request_id ?? null);
+    case "system":
+      return event.subtype === "resumed" ? { ...queue, skew: clockSkew(event.content.now, now) } : queue;
+    default:
+      return queue;
+  }
+}
+
+function linkChanged(queue: Queue, link: Extract<SocketEvent, { type: "link" }>["link"]): Queue {
+  if (link === "live") return caughtUp(queue);
+  if (link === "catching-up") return queue;
+  const entries = queue.entries.map((entry) => ({ ...entry, isConfirmed: false, sending: null }));
+  return { ...queue, isLive: false, entries };
+}
+
+/** The replay is over: what was not sent again is not pending any more. */
+function caughtUp(queue: Queue): Queue {
+  const gone = queue.entries.filter((entry) => entry.isShown && !entry.isConfirmed);
+  const entries = queue.entries.filter((entry) => entry.isConfirmed).map((entry) => ({ ...entry, isShown: true }));
+  const notices = gone.map(({ request }): Notice => ({
+    key: request.request_id,
+    tone: "neutral",
+    text: `${request.tool_name}: decided while you were disconnected`,
+  }));
+  return withCurrent({ ...queue, isLive: true, entries, notices: [...queue.notices, ...notices] }, queue);
+}
+
+function requested(queue: Queue, request: ApprovalRequest): Queue {
+  if (queue.settled.has(request.request_id)) return queue;
+  if (request.status !== "PENDING") return settle(queue, request.request_id);
+  const known = queue.entries.some((entry) => entry.request.request_id === request.request_id);
+  if (known) return patch(queue, request.request_id, { request, isConfirmed: true });
+  const entry: Entry = { request, sending: null, error: null, isShown: queue.isLive, isConfirmed: true };
+  return withCurrent({ ...queue, entries: [...queue.entries, entry] }, queue);
+}
+
+function resolved(queue: Queue, message: Resolved): Queue {
+  const entry = queue.entries.find(({ request }) => request.request_id === message.request_id);
+  const next = settle(queue, message.request_id);
+  // A replayed request that was never on screen, and our own decision, need no telling.
+  if (!entry?.isShown || isOurs(entry, message.status)) return next;
+  return { ...next, notices: [...next.notices, noticeOf(entry.request, message)] };
+}
+
+function settle(queue: Queue, id: string): Queue {
+  const entries = queue.entries.filter(({ request }) => request.request_id !== id);
+  const { [id]: _dropped, ...drafts } = queue.drafts;
+  return withCurrent({ ...queue, entries, drafts, settled: new Set(queue.settled).add(id) }, queue);
+}
+
+function isOurs(entry: Entry, status: ApprovalStatus): boolean {
+  return (
+    (entry.sending === "approve" && status === "APPROVED") || (entry.sending === "reject" && status === "REJECTED")
+  );
+}
+
+function noticeOf(request: ApprovalRequest, message: Resolved): Notice {
+  const by = message.decided_by ? ` by ${message.decided_by}` : "";
+  const [word, tone] = {
+    APPROVED: [`Approved${by}`, "good"],
+    REJECTED: [`Rejected${by}`, "bad"],
+    TIMEOUT: ["Expired", "bad"],
+    CANCELLED: ["Cancelled", "neutral"],
+    PENDING: ["Waiting again", "neutral"],
+  }[message.status] as [string, Notice["tone"]];
+  return { key: request.request_id, tone, text: `${request.tool_name}: ${word}` };
+}
+
+/** Without a request's name the refusal can only be about what is on its way. */
+function refused(queue: Queue, message: string, id: string | null): Queue {
+  const entries = queue.entries.map((entry) => {
+    const isMeant = id === null ? entry.sending !== null : entry.request.request_id === id;
+    return isMeant ? { ...entry, sending: null, error: message } : entry;
+  });
+  return { ...queue, entries };
+}
+
+export function decisionSent(queue: Queue, id: string, decision: Decision): Queue {
+  return patch(queue, id, { sending: decision, error: null });
+}
+
+export function approveAllSent(queue: Queue, sessionId: SessionId): Queue {
+  const entries = queue.entries.map((entry) =>
+    isInRun(entry, sessionId) && isCoveredByApproveAll(entry.request)
+      ? { ...entry, sending: "approve" as const, error: null }
+      : entry,
+  );
+  return { ...queue, entries };
+}
+
+/** How many requests "approve all" would cover: those of the same conversation, HIGH excepted. */
+export function coveredByApproveAll(queue: Queue, sessionId: SessionId): number {
+  return shownEntries(queue).filter((entry) => isInRun(entry, sessionId) && isCoveredByApproveAll(entry.request))
+    .length;
+}
+
+function isInRun(entry: Entry, sessionId: SessionId): boolean {
+  return entry.isShown && entry.request.session_id === sessionId;
+}
+
+export function shownEntries(queue: Pick<Queue, "entries">): Entry[] {
+  return queue.entries.filter((entry) => entry.isShown);
+}
+
+export function currentEntry(queue: Queue): Entry | null {
+  return shownEntries(queue).find(({ request }) => request.request_id === queue.currentId) ?? null;
+}
+
+/** Goes to the next or previous request, around the end. */
+export function moveCurrent(queue: Queue, step: 1 | -1): Queue {
+  const shown = shownEntries(queue);
+  const index = shown.findIndex(({ request }) => request.request_id === queue.currentId);
+  const next = shown[(index + step + shown.length) % shown.length];
+  return next ? { ...queue, currentId: next.request.request_id } : queue;
+}
+
+/** Keeps the current request while it waits; else takes the one that moved into its place. */
+function withCurrent(next: Queue, before: Queue): Queue {
+  const shown = shownEntries(next);
+  if (shown.some(({ request }) => request.request_id === next.currentId)) return next;
+  const place = shownEntries(before).findIndex(({ request }) => request.request_id === before.currentId);
+  const successor = shown[Math.min(Math.max(place, 0), shown.length - 1)];
+  return {
+    ...next,
+    currentId: successor?.request.request_id ?? null,
+    // The next burst of requests opens the panel again.
+    isMinimised: shown.length > 0 && next.isMinimised,
+  };
+}
+
+function patch(queue: Queue, id: string, change: Partial<Entry>): Queue {
+  const entries = queue.entries.map((entry) => (entry.request.request_id === id ? { ...entry, ...change } : entry));
+  return { ...queue, entries };
+}

@@ -1,0 +1,29 @@
+// Holds the queue for the components. All rules are in `queue-state.ts`.
+import { create } from "zustand";
+
+import type { SocketEvent } from "../../api/socket";
+import { approveAllSent, decisionSent, emptyQueue, moveCurrent, reduceQueue } from "./queue-state";
+import type { Decision, Queue, SessionId } from "./queue-state";
+
+export interface ApprovalStore extends Queue {
+  receive: (events: SocketEvent[]) => void;
+  select: (requestId: string) => void;
+  move: (step: 1 | -1) => void;
+  draft: (requestId: string, text: string) => void;
+  sent: (requestId: string, decision: Decision) => void;
+  sentAll: (sessionId: SessionId) => void;
+  minimise: (isMinimised: boolean) => void;
+  dismiss: (key: string) => void;
+}
+
+export const useApprovals = create<ApprovalStore>()((set) => ({
+  ...emptyQueue,
+  receive: (events) => set((queue) => reduceQueue(queue, events, Date.now())),
+  select: (currentId) => set({ currentId, isMinimised: false }),
+  move: (step) => set((queue) => moveCurrent(queue, step)),
+  draft: (id, text) => set((queue) => ({ drafts: { ...queue.drafts, [id]: text } })),
+  sent: (id, decision) => set((queue) => decisionSent(queue, id, decision)),
+  sentAll: (sessionId) => set((queue) => approveAllSent(queue, sessionId)),
+  minimise: (isMinimised) => set({ isMinimised }),
+  dismiss: (key) => set((queue) => ({ notices: queue.notices.filter((notice) => notice.key !== key) })),
+}));

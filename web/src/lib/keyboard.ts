@@ -1,0 +1,18 @@
+// What a key press means, apart from what it does.
+
+/** A bare key: no chord (that belongs to the browser), no repeat (a held key decides nothing). */
+export function bareKey(event: KeyboardEvent): string | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return null;
+  return event.key;
+}
+
+/** Whether the person is writing, so that letters are letters. */
+export function isEditing(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** Whether a field holds text that a stolen focus would interrupt. */
+export function holdsText(element: Element | null): boolean {
+  return element instanceof HTMLTextAreaElement && element.value !== "";
+}

@@ -1,0 +1,18 @@
+// Every address of the page. What is shown is in the address, so reload and back work.
+import { Redirect, Route, Switch } from "wouter";
+
+import { AgentPage } from "./routes/agent-page";
+
+export function Routes() {
+  return (
+    <Switch>
+      {/* One route, so that the page stays mounted when a new conversation gets its name. */}
+      <Route path="/agent/:id?">
+        {({ id }) => <AgentPage sessionId={id === undefined ? null : decodeURIComponent(id)} />}
+      </Route>
+      <Route>
+        <Redirect to="/agent" replace />
+      </Route>
+    </Switch>
+  );
+}

@@ -1,0 +1,236 @@
+import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+import type { ServerMessage } from "../api/message";
+import { violations } from "../testing/axe";
+import { approvalRequest, caughtUpMessage, resumedMessage, runMessages } from "../testing/messages";
+
+// The socket lives as long as the page, so each test loads the page anew.
+class FakeWebSocket extends EventTarget {
+  static OPEN = 1;
+  static last: FakeWebSocket;
+  static count = 0;
+  readyState = 1;
+  sent: Record<string, unknown>[] = [];
+  constructor() {
+    super();
+    FakeWebSocket.last = this;
+    FakeWebSocket.count += 1;
+    queueMicrotask(() => this.dispatchEvent(new Event("open")));
+  }
+  send(data: string) {
+    const command = JSON.parse(data) as Record<string, unknown>;
+    this.sent.push(command);
+    if (command["command"] === "resume") this.receive(resumedMessage(), caughtUpMessage());
+  }
+  receive(...messages: ServerMessage[]) {
+    for (const message of messages) this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }));
+  }
+  close() {
+    this.readyState = 3;
+  }
+}
+
+let sessionsStatus = 200;
+
+beforeEach(() => {
+  sessionsStatus = 200;
+  FakeWebSocket.count = 0;
+  vi.resetModules();
+  vi.stubGlobal("WebSocket", FakeWebSocket);
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(
+      Response.json(
+        { success: true, sessions: [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }], next_cursor: null },
+        { status: sessionsStatus },
+      ),
+    ),
+  );
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+async function openPage(path = "/agent") {
+  window.history.replaceState(null, "", path);
+  const { Routes } = await import("../routes");
+  render(<Routes />);
+}
+
+async function openLive(path = "/agent") {
+  await openPage(path);
+  await screen.findByText("Connected");
+}
+
+async function send(text: string) {
+  fireEvent.change(screen.getByLabelText("Prompt"), { target: { value: text } });
+  await userEvent.click(screen.getByRole("button", { name: "Send" }));
+}
+
+/** The conversation that the page follows. */
+function followed(): string {
+  return FakeWebSocket.last.sent[0]?.["session_id"] as string;
+}
+
+test("a new conversation is followed from the start and gets into the address with its first prompt", async () => {
+  await openLive();
+  expect(FakeWebSocket.last.sent).toEqual([{ command: "resume", after: 0, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
+  expect(window.location.pathname).toBe("/agent");
+  await send("write a note");
+  expect(FakeWebSocket.last.sent.at(-1)).toEqual({
+    command: "run",
+    prompt: "write a note",
+    session_id: followed(),
+    continue: false,
+    permission_mode: "sdk",
+    auto_approve_safe: true,
+  });
+  expect(window.location.pathname).toBe(`/agent/${followed()}`);
+  act(() => FakeWebSocket.last.receive(...runMessages(followed()).slice(0, 4)));
+  await screen.findByRole("button", { name: /Write note.txt/ });
+  expect(FakeWebSocket.count, "the connection stays while the conversation gets its address").toBe(1);
+  await userEvent.click(screen.getByRole("button", { name: "Stop" }));
+  expect(FakeWebSocket.last.sent.at(-1)).toEqual({ command: "cancel", session_id: followed() });
+});
+
+test("a first prompt that is refused is back in the box, and begins the conversation when sent again", async () => {
+  await openLive();
+  await send("write a note");
+  expect(screen.getByLabelText("Prompt")).toHaveValue("");
+  act(() => FakeWebSocket.last.receive({ type: "result", subtype: "error", content: { message: "no key", code: "no_key" }, hint: "set one" }));
+  expect(await screen.findByText("no key. Hint: set one")).toBeVisible();
+  expect(screen.getByLabelText("Prompt")).toHaveValue("write a note");
+  await userEvent.click(screen.getByRole("button", { name: "Send" }));
+  expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "run", continue: false, session_id: followed() });
+});
+
+test("reads ask once the switch is off, also after a reload", async () => {
+  await openLive();
+  const reads = screen.getByRole("checkbox", { name: "Run reads without asking" });
+  expect(reads).toBeChecked();
+  await userEvent.click(reads);
+  await send("look around");
+  expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "run", auto_approve_safe: false });
+  cleanup();
+  vi.resetModules();
+  await openLive();
+  expect(screen.getByRole("checkbox", { name: "Run reads without asking" })).not.toBeChecked();
+});
+
+test("what is being written on the blank page survives a reload and leaves with the prompt", async () => {
+  await openLive();
+  await userEvent.type(screen.getByLabelText("Prompt"), "half a thought");
+  cleanup();
+  vi.resetModules();
+  await openLive();
+  expect(screen.getByLabelText("Prompt")).toHaveValue("half a thought");
+  await userEvent.click(screen.getByRole("button", { name: "Send" }));
+  cleanup();
+  vi.resetModules();
+  await openLive();
+  expect(screen.getByLabelText("Prompt")).toHaveValue("");
+});
+
+test("a new conversation leaves the old one, and back returns to it", async () => {
+  await openLive("/agent/s1");
+  act(() => FakeWebSocket.last.receive(...runMessages()));
+  await screen.findByText("I will.");
+  await userEvent.click(screen.getByRole("link", { name: "Countersign" }));
+  expect(await screen.findByText("Nothing runs until you say so.")).toBeVisible();
+  expect(screen.queryByText("I will.")).toBeNull();
+  act(() => window.history.back());
+  await vi.waitFor(() => expect(FakeWebSocket.last.sent.at(-1)).toEqual({ command: "resume", after: 0, session_id: "s1" }));
+});
+
+test("the next prompt continues the conversation", async () => {
+  await openLive();
+  await send("write a note");
+  act(() => FakeWebSocket.last.receive(...runMessages(followed())));
+  await screen.findByText(/10 tokens in/);
+  await send("and another");
+  expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "run", continue: true, session_id: followed() });
+});
+
+test("Enter sends, Shift+Enter breaks the line, Enter in a composition does neither", async () => {
+  await openLive();
+  const prompt = screen.getByLabelText("Prompt");
+  await userEvent.type(prompt, "one{Shift>}{Enter}{/Shift}two");
+  expect(prompt).toHaveValue("one\ntwo");
+  fireEvent.keyDown(prompt, { key: "Enter", isComposing: true });
+  expect(FakeWebSocket.last.sent.filter(({ command }) => command === "run")).toEqual([]);
+  await userEvent.type(prompt, "{Enter}");
+  expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "run", prompt: "one\ntwo" });
+});
+
+test("the three modes have their names; one that is not available says why", async () => {
+  await openLive();
+  const mode = screen.getByLabelText("Permission mode");
+  expect(within(mode).getAllByRole("option").map((option) => option.textContent)).toEqual([
+    "Auto Execute",
+    "Review & Approve (SDK)",
+    "Review & Approve (CLI)",
+  ]);
+  expect(mode).toHaveValue("sdk");
+  fireEvent.change(screen.getByLabelText("Prompt"), { target: { value: "x" } });
+  await userEvent.selectOptions(mode, "toolApproval");
+  expect(screen.getByText("No CLI found")).toBeVisible();
+  expect(screen.getByRole("button", { name: "Send" })).toBeDisabled();
+});
+
+test("a decision carries the digest of what was shown", async () => {
+  await openLive();
+  act(() => FakeWebSocket.last.receive(approvalRequest()));
+  const dialog = within(await screen.findByRole("dialog", { name: /Write/ }));
+  expect(document.title).toBe("(1) Countersign");
+  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Reject" })).toBeEnabled());
+  await userEvent.type(dialog.getByLabelText("Feedback"), "not there");
+  await userEvent.click(dialog.getByRole("button", { name: "Reject" }));
+  expect(FakeWebSocket.last.sent.at(-1)).toEqual({
+    command: "tool_approval_response",
+    request_id: "q1",
+    approved: false,
+    feedback: "not there",
+    digest: "d1",
+  });
+});
+
+test("a lost connection keeps what is being written", async () => {
+  await openLive();
+  await userEvent.type(screen.getByLabelText("Prompt"), "half a thought");
+  act(() => {
+    FakeWebSocket.last.dispatchEvent(new Event("close"));
+  });
+  await screen.findByText("Reconnecting…");
+  expect(screen.getByRole("button", { name: "Send" })).toBeDisabled();
+  expect(screen.getByLabelText("Prompt")).toHaveValue("half a thought");
+});
+
+test("without a session of ours the page says how to sign in", async () => {
+  sessionsStatus = 401;
+  await openPage();
+  expect(await screen.findByText(/Open the sign-in link/)).toBeVisible();
+  expect(await violations()).toEqual([]);
+});
+
+test("markdown shows no markup of the model's, loads no picture, links only to the web", async () => {
+  await openLive("/agent/s1");
+  const text = "**bold** <img src=x onerror=alert(1)> ![pic](https://evil.example/p.png) [run](javascript:alert(1)) [mail](mailto:a@b.example) [here](/agent) [doc](https://docs.rs)";
+  act(() => FakeWebSocket.last.receive({ type: "assistant", subtype: "text", seq: 1, session_id: "s1", content: { text } }));
+  const link = await screen.findByRole("link", { name: "doc" });
+  expect(link).toHaveAttribute("rel", "noreferrer");
+  expect(document.querySelector("img")).toBeNull();
+  expect(screen.getByRole("link", { name: "pic" })).toHaveAttribute("target", "_blank");
+  for (const name of ["run", "mail", "here"]) expect(screen.queryByRole("link", { name })).toBeNull();
+});
+
+test("the page has no accessibility violations, empty and at work", async () => {
+  await openLive();
+  await screen.findByText("Earlier work").catch(() => userEvent.click(screen.getByRole("button", { name: "Conversations" })));
+  expect(await violations()).toEqual([]);
+  await send("write a note");
+  act(() => FakeWebSocket.last.receive(...runMessages(followed()).slice(0, 4), approvalRequest()));
+  await screen.findByRole("dialog");
+  expect(await violations()).toEqual([]);
+});

@@ -1,0 +1,23 @@
+// The page's few drawings, on a 16 px grid, in the colour of the text around them.
+
+const PATHS = {
+  panel: "M2.5 3.5h11v9h-11zM6.5 3.5v9",
+  plus: "M8 3v10M3 8h10",
+  sun: "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6M8 1.2v1.4M8 13.4v1.4M1.2 8h1.4M13.4 8h1.4M3.2 3.2l1 1M11.8 11.8l1 1M12.8 3.2l-1 1M4.2 11.8l-1 1",
+  moon: "M13 9.6A5.4 5.4 0 0 1 6.4 3a5.4 5.4 0 1 0 6.6 6.6z",
+  auto: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 2v12M8 5a3 3 0 0 1 0 6",
+  chevron: "M6 3.5 10.5 8 6 12.5",
+  down: "M8 3v10M3.8 8.8 8 13l4.2-4.2",
+  previous: "M10 3.5 5.5 8l4.5 4.5",
+  minimise: "M3.5 8h9",
+  stop: "M4.5 4.5h7v7h-7z",
+  close: "M4 4l8 8M12 4l-8 8",
+} as const;
+
+export function Icon({ name }: { name: keyof typeof PATHS }) {
+  return (
+    <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" strokeLinejoin="round" />
+    </svg>
+  );
+}
