@@ -37,7 +37,10 @@ export function useStickToBottom(): Stick {
       setAway(!sticks.current);
     };
     const follow = () => {
-      if (sticks.current) element.scrollTop = element.scrollHeight;
+      if (!sticks.current) return;
+      element.scrollTop = element.scrollHeight;
+      // Noted at once: the scroll event comes a frame later, and a move up before it must be seen as one.
+      lastTop = element.scrollTop;
     };
     const observer = new ResizeObserver(follow);
     observer.observe(inner);
