@@ -1,6 +1,8 @@
 //! A request for approval as clients see it: S1.7's fields, and ours.
 
-use countersign_core::{Approval, CommandPreview, DiffPreview, Preview, Risk, State, Status};
+use countersign_core::{
+    Approval, CommandPreview, DiffPreview, Preview, Risk, State, Status, Verdict,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -159,7 +161,7 @@ impl From<Approval> for ApprovalRequest {
             user_feedback,
             summary: approval.summary,
             risk_level: approval.risk.into(),
-            reasons: approval.verdict.reasons.into_iter().map(|reason| reason.text).collect(),
+            reasons: reasons(approval.verdict),
             created_at: approval.created_at,
             expires_at,
             digest: approval.digest.to_string(),
@@ -170,6 +172,12 @@ impl From<Approval> for ApprovalRequest {
             },
         }
     }
+}
+
+/// Why a person is asked: what spoke for less is not a reason to ask.
+fn reasons(verdict: Verdict) -> Vec<String> {
+    let spoke = verdict.reasons.into_iter().filter(|reason| reason.outcome >= verdict.outcome);
+    spoke.map(|reason| reason.text).collect()
 }
 
 /// A preview, spread over S1.7's fields.

@@ -29,7 +29,8 @@ pub(super) fn of(command: &str, cwd: &Path, workspace: &Workspace) -> Vec<String
     let (lines, characters) = (command.lines().count(), command.chars().count());
     if lines > SCREEN_LINES || characters > SCREEN_CHARACTERS {
         found.push(format!(
-            "It is long ({lines} lines, {characters} characters): read it to its end."
+            "It is long ({lines} line{}, {characters} characters): read it to its end.",
+            if lines == 1 { "" } else { "s" }
         ));
     }
     let parts = parts(command);
