@@ -12,7 +12,7 @@ help: ## Shows this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: web ## Starts Countersign on this folder; without ANTHROPIC_API_KEY, the demo
-	@cargo build --quiet --package countersign
+	@cargo build --package countersign
 	@if [ -n "$${ANTHROPIC_API_KEY:-}" ]; then \
 	  exec $(BIN) serve --root . --open $(ARGS); \
 	else \
