@@ -25,12 +25,46 @@ pub enum Effect {
     Read(Target),
     /// Creates or changes a file.
     Write(Target),
+    /// Removes a file, or a folder with all that is in it.
+    Delete(Target),
+    /// Moves a file or a folder; what lay at the new place is gone.
+    Rename {
+        /// Where it was.
+        from: Target,
+        /// Where it will be.
+        to: Target,
+    },
+    /// Talks to another machine.
+    Net {
+        /// Which one, where the call says so.
+        host: Option<String>,
+    },
+    /// Sets a variable of the environment in which later programs run.
+    Env {
+        /// The variable.
+        name: String,
+    },
     /// Runs a program.
     Exec {
         /// The words it is started with.
         argv: Vec<String>,
         /// The file that would run, where it was found.
         program: Option<PathBuf>,
+    },
+    /// Starts another agent.
+    SpawnAgent {
+        /// Which one.
+        agent: String,
+    },
+    /// Leaves something behind that runs after the call is over.
+    RunsLater {
+        /// What.
+        what: String,
+    },
+    /// Does what is never part of the work, such as destroying the system: denied whoever asks.
+    Forbidden {
+        /// Why.
+        why: String,
     },
     /// Does something that could not be determined.
     Opaque {
@@ -44,7 +78,16 @@ impl Effect {
     pub fn is_read_only(&self) -> bool {
         match self {
             Self::Read(_) => true,
-            Self::Write(_) | Self::Exec { .. } | Self::Opaque { .. } => false,
+            Self::Write(_)
+            | Self::Delete(_)
+            | Self::Rename { .. }
+            | Self::Net { .. }
+            | Self::Env { .. }
+            | Self::Exec { .. }
+            | Self::SpawnAgent { .. }
+            | Self::RunsLater { .. }
+            | Self::Forbidden { .. }
+            | Self::Opaque { .. } => false,
         }
     }
 }

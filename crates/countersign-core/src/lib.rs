@@ -4,7 +4,7 @@
 //! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
 //! effects and risk into a [`Verdict`] that keeps every [`Reason`]. An [`Approval`] carries the call
 //! through its [`State`]s; [`Approval::start`] hands out the [`Permit`] on which alone tools run.
-//! What happened is told by [`Event`]s.
+//! What happened is told by [`Event`]s. [`shell`] reads command lines.
 //!
 //! Everything that waits, stores or touches the machine lives in the crates above this one.
 
@@ -20,6 +20,7 @@ mod place;
 mod policy;
 mod preview;
 pub mod risk;
+pub mod shell;
 mod tool;
 mod verdict;
 

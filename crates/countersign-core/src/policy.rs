@@ -32,7 +32,7 @@ pub struct Policy {
 impl Policy {
     /// Returns the verdict on a call: pure, and with every reason kept.
     pub fn verdict(&self, call: &ToolCall, effects: &[Effect], risk: Risk) -> Verdict {
-        let reasons = match self.stance {
+        let mut reasons = match self.stance {
             Stance::Attended { auto_approve_read } => attended(auto_approve_read, effects, risk),
             Stance::ToolDecides { needs_approval } => vec![tool_said(call, needs_approval)],
             Stance::Unattended => vec![Reason {
@@ -40,7 +40,16 @@ impl Policy {
                 text: "runs unattended: nothing is asked".to_owned(),
             }],
         };
+        // The floor: holds in every stance.
+        reasons.extend(effects.iter().filter_map(forbidden));
         Verdict::from_reasons(reasons)
+    }
+}
+
+fn forbidden(effect: &Effect) -> Option<Reason> {
+    match effect {
+        Effect::Forbidden { why } => Some(Reason { outcome: Outcome::Deny, text: why.clone() }),
+        _ => None,
     }
 }
 
@@ -91,6 +100,18 @@ mod tests {
     fn with_automatic_reads_off_everything_asks() {
         let stance = Stance::Attended { auto_approve_read: false };
         check(stance, &[read(Side::Inside)], Outcome::Ask);
+    }
+
+    #[test]
+    fn what_is_forbidden_is_denied_in_every_stance() {
+        let forbidden = || Effect::Forbidden { why: "destroys the system".into() };
+        for stance in [
+            Stance::Attended { auto_approve_read: true },
+            Stance::ToolDecides { needs_approval: false },
+            Stance::Unattended,
+        ] {
+            check(stance, &[read(Side::Inside), forbidden()], Outcome::Deny);
+        }
     }
 
     #[test]

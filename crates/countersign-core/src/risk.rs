@@ -53,11 +53,18 @@ fn factor(effect: &Effect) -> (Risk, String) {
     match effect {
         Effect::Read(target) => reading(target),
         Effect::Write(target) => writing(target),
+        Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.path.display())),
+        Effect::Rename { from, to } => renaming(from, to),
+        Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
+        Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),
+        Effect::Env { name } => (Risk::High, format!("sets `{name}` for the programs that follow")),
         Effect::Exec { argv, .. } => {
             let program = argv.first().map_or("a program", String::as_str);
             (Risk::High, format!("runs `{program}`"))
         }
-        Effect::Opaque { why } => (Risk::High, why.clone()),
+        Effect::SpawnAgent { agent } => (Risk::High, format!("starts another agent, `{agent}`")),
+        Effect::RunsLater { what } => (Risk::High, format!("leaves `{what}` to run later")),
+        Effect::Forbidden { why } | Effect::Opaque { why } => (Risk::High, why.clone()),
     }
 }
 
@@ -86,6 +93,16 @@ fn writing(Target { path, place }: &Target) -> (Risk, String) {
     }
 }
 
+/// A rename takes away at one end and writes at the other: the worse end decides.
+fn renaming(from: &Target, to: &Target) -> (Risk, String) {
+    let (risk, why) = writing(from).max(writing(to));
+    if risk == Risk::Medium {
+        return (risk, "moves a file in the workspace".to_owned());
+    }
+    let (from, to) = (from.path.display(), to.path.display());
+    (risk, format!("moves `{from}` to `{to}`: {why}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +125,23 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_put_back_or_seen_is_high() {
+        check(&[Effect::Delete(target(INSIDE))], Risk::High);
+        check(&[Effect::Net { host: None }], Risk::High);
+        check(&[Effect::Env { name: "PAGER".into() }], Risk::High);
+        check(&[Effect::SpawnAgent { agent: "claude".into() }], Risk::High);
+        check(&[Effect::RunsLater { what: "a cron job".into() }], Risk::High);
+    }
+
+    #[test]
+    fn the_worse_end_of_a_rename_decides() {
+        let rename = |from, to| Effect::Rename { from: target(from), to: target(to) };
+        check(&[rename(INSIDE, INSIDE)], Risk::Medium);
+        check(&[rename(INSIDE, PROTECTED)], Risk::High);
+        check(&[rename(OUTSIDE, INSIDE)], Risk::High);
+    }
+
+    #[test]
     fn a_call_without_effects_is_unknown_hence_high() {
         check(&[], Risk::High);
     }
@@ -125,10 +159,14 @@ mod tests {
     }
 
     fn read(place: Place) -> Effect {
-        Effect::Read(Target { path: "/p".into(), place })
+        Effect::Read(target(place))
     }
 
     fn write(place: Place) -> Effect {
-        Effect::Write(Target { path: "/p".into(), place })
+        Effect::Write(target(place))
+    }
+
+    fn target(place: Place) -> Target {
+        Target { path: "/p".into(), place }
     }
 }

@@ -1,0 +1,243 @@
+//! What a bash command line would do, read from its text.
+//!
+//! The reading proves a small positive set (read-only commands, by a table of flags) and finds
+//! floors (what is never a coding task); everything else is named as well as it can be and left to
+//! a person. Whatever cannot be read is [`Effect::Opaque`]: a failure here never makes a call look
+//! harmless. Pure: what must be known of the machine comes through [`Machine`].
+//!
+//! The way of a text: `guard` (may it be parsed at all) → `syntax` (brush-parser) → `lower` (the
+//! walk over the tree, with `simple`, `redirect`, `condition`, `word` and `state`) → `judge` (one simple command: `builtin`,
+//! `wrapper`, the read-only `table` by its `grammar`, what is `known` of the rest) with `floor` beside
+//! all of it.
+
+mod builtin;
+mod condition;
+mod floor;
+mod grammar;
+mod guard;
+mod judge;
+mod known;
+mod lower;
+mod raw;
+mod redirect;
+mod script;
+mod simple;
+mod state;
+mod syntax;
+mod table;
+mod variable;
+mod word;
+mod wrapper;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Effect, Target};
+
+pub use raw::segments as raw_segments;
+
+/// What the analysis must know of the machine.
+///
+/// Every answer that cannot be given is `None`, and `None` never makes a command look harmless.
+pub trait Machine: Sync {
+    /// Returns where a path leads (links resolved, the missing rest attached) and what place that is.
+    fn target(&self, cwd: &Path, path: &str) -> Option<Target>;
+
+    /// Returns what a glob pattern matches now, each match resolved as by [`Machine::target`].
+    ///
+    /// In the pattern, `\` makes the next character literal.
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+        let _ = (cwd, pattern);
+        None
+    }
+
+    /// Returns the secrets that a program meets which reads everything below a folder.
+    fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
+        let _ = folder;
+        None
+    }
+
+    /// Returns the file a program name resolves to through `PATH`, links resolved, if it lies in a
+    /// trusted system directory and no untrusted entry of `PATH` comes first.
+    fn trusted_program(&self, name: &str) -> Option<PathBuf>;
+
+    /// Returns why git's reading commands are not harmless in this folder (configuration or
+    /// attributes that run programs): empty when audited and clean.
+    fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>>;
+}
+
+/// Where and with what a command line would run.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The folder it starts in, resolved.
+    pub cwd: &'a Path,
+    /// The user's home, for `~` and `$HOME`.
+    pub home: Option<&'a Path>,
+    /// Variables that the call itself adds to the environment.
+    pub env: &'a [(String, String)],
+    /// The folders where Countersign keeps its own state: no command may touch them.
+    pub own: &'a [PathBuf],
+    /// The machine.
+    pub machine: &'a dyn Machine,
+}
+
+/// What a command line would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Its simple commands, wherever they stand (pipelines, loops, substitutions, `sh -c`), in the
+    /// order in which they are met.
+    pub parts: Vec<Part>,
+    /// Everything it would do; never empty.
+    pub effects: Vec<Effect>,
+    /// What is denied whatever else holds.
+    pub floors: Vec<Floor>,
+    /// What makes the text hard to read for a person: invisible characters, padding and the like.
+    pub warnings: Vec<String>,
+}
+
+impl Analysis {
+    /// Returns whether every part is proven to only read. Where it reads is in the effects.
+    pub fn is_read_only(&self) -> bool {
+        self.floors.is_empty()
+            && self.parts.iter().all(|part| part.finding == Finding::ReadOnly)
+            && self.effects.iter().all(Effect::is_read_only)
+    }
+}
+
+/// One simple command of a command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// As it was written, wrappers and redirections included.
+    pub text: String,
+    /// The wrappers that were taken off, outermost first: `sudo`, `env`, `find -exec` …
+    pub wrappers: Vec<String>,
+    /// The words of the command itself, without wrappers.
+    pub argv: Vec<Word>,
+    /// The file that would run, where it was found and is trusted.
+    pub program: Option<PathBuf>,
+    /// What it would do.
+    pub effects: Vec<Effect>,
+    /// What was found out about it.
+    pub finding: Finding,
+}
+
+/// A word of a command, after the shell's expansions as far as they are known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    /// As it was written.
+    pub text: String,
+    /// What the program gets.
+    pub value: Value,
+    /// Whether a variable or a substitution had a hand in it.
+    pub expanded: bool,
+}
+
+impl Word {
+    /// Returns the text the program gets, if it is known.
+    pub fn literal(&self) -> Option<&str> {
+        match &self.value {
+            Value::Literal(text) => Some(text),
+            Value::Glob(_) | Value::Text | Value::Words => None,
+        }
+    }
+
+    /// Returns the word as rules compare it: what the program gets, or else what was written.
+    pub fn shown(&self) -> &str {
+        self.literal().unwrap_or(&self.text)
+    }
+
+    fn plain(text: &str) -> Self {
+        let value = Value::Literal(text.to_owned());
+        Self { text: text.to_owned(), value, expanded: false }
+    }
+
+    fn unknown_many(text: &str) -> Self {
+        Self { text: text.to_owned(), value: Value::Words, expanded: true }
+    }
+}
+
+/// What is known of a word before it is expanded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "text", rename_all = "snake_case")]
+pub enum Value {
+    /// Exactly this.
+    Literal(String),
+    /// Every path that matches, or the pattern itself if none does.
+    Glob(String),
+    /// One word of some text.
+    Text,
+    /// Any number of words.
+    Words,
+}
+
+/// What was found out about a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Finding {
+    /// Proven to only read what its effects list.
+    ReadOnly,
+    /// Proven to change only what its effects list.
+    Changes,
+    /// Not proven.
+    Unproven {
+        /// Why not, for the person who decides.
+        why: String,
+    },
+}
+
+/// Something that is denied whatever else holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Why, for the person who reads the refusal.
+    pub reason: String,
+}
+
+/// Reads a command line.
+pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
+    let warnings = guard::hazards(command);
+    let mut floors = guard::forbidden(command);
+    let (parts, mut effects) = match guard::admit(command) {
+        Ok(size) => lower::run(command, size, context, &mut floors),
+        Err(why) => unread(command, why, context, &mut floors),
+    };
+    let unclear = warnings.iter().filter(|warning| warning.hides).map(|warning| &warning.text);
+    effects.extend(unclear.map(|why| Effect::Opaque { why: why.clone() }));
+    effects.extend(variable::of_call(context.env));
+    let mut once = Vec::new();
+    for effect in effects {
+        if !once.contains(&effect) {
+            once.push(effect);
+        }
+    }
+    floors.dedup();
+    Analysis {
+        parts,
+        effects: known_or_opaque(once, context),
+        floors,
+        warnings: warnings.into_iter().map(|warning| warning.text).collect(),
+    }
+}
+
+/// A text that cannot be read does something unknown; floors are still looked for in its tokens.
+fn unread(
+    command: &str,
+    why: String,
+    context: &Context<'_>,
+    floors: &mut Vec<Floor>,
+) -> (Vec<Part>, Vec<Effect>) {
+    floors.extend(raw::floors(command, context));
+    (Vec::new(), vec![Effect::Opaque { why }])
+}
+
+/// A command without effects (`pwd`, `true`) still looks at the folder it runs in.
+fn known_or_opaque(effects: Vec<Effect>, context: &Context<'_>) -> Vec<Effect> {
+    if !effects.is_empty() {
+        return effects;
+    }
+    let here = context.machine.target(context.cwd, ".").map(Effect::Read);
+    vec![here.unwrap_or_else(|| Effect::Opaque { why: "where it runs is unknown".to_owned() })]
+}

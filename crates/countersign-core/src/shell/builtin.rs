@@ -1,0 +1,241 @@
+//! What the shell does itself: moving about, setting variables, running text.
+
+use super::judge::Judgement;
+use super::lower::Lowering;
+use super::state::State;
+use super::{Finding, Value, Word, variable, word};
+use crate::Effect;
+
+/// Builtins that change how later words are read, or run text that they are given.
+const TAINTING: &[&str] = &[
+    ".",
+    "alias",
+    "bind",
+    "caller",
+    "compgen",
+    "complete",
+    "compopt",
+    "enable",
+    "eval",
+    "fc",
+    "getopts",
+    "hash",
+    "history",
+    "let",
+    "mapfile",
+    "readarray",
+    "setopt",
+    "shopt",
+    "source",
+    "suspend",
+    "trap",
+    "unalias",
+    "unsetopt",
+    "zmodload",
+    "autoload",
+    "emulate",
+    "zle",
+    "vared",
+    "sched",
+];
+
+impl Lowering<'_> {
+    /// Judges a builtin. `None` when the name is none that has to be known here.
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        argv: &[Word],
+        state: &mut State,
+    ) -> Option<Judgement> {
+        let operands = argv.get(1..).unwrap_or_default();
+        match name {
+            "cd" | "chdir" => Some(self.change_folder(argv, operands, state)),
+            "pushd" | "popd" => {
+                state.leave();
+                Some(unproven(argv, "to which folder it moves is not followed"))
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" | "integer" | "float" => {
+                Some(declare(name, argv, operands, state))
+            }
+            "set" => Some(options(argv, operands, state)),
+            "unset" => Some(unset(argv, operands, state)),
+            "read" => Some(read(argv, operands, state)),
+            "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "times"
+            | "dirs" => {
+                // With options they name variables (`wait -p`) or run commands (`jobs -x`).
+                let plain = operands.iter().all(is_status);
+                Some(if plain {
+                    Judgement::read_only(argv.to_vec())
+                } else {
+                    unproven(argv, "it does more than usual")
+                })
+            }
+            "umask" | "ulimit" if operands.is_empty() => Some(Judgement::read_only(argv.to_vec())),
+            "command" if matches!(operands.first().and_then(Word::literal), Some("-v" | "-V")) => {
+                Some(Judgement::read_only(argv.to_vec()))
+            }
+            _ if TAINTING.contains(&name) => Some(self.tainting(name, argv, operands, state)),
+            _ => None,
+        }
+    }
+
+    fn change_folder(&mut self, argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+        let mut folders =
+            operands.iter().filter(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
+        let home = Word {
+            value: state.variables.get("HOME").cloned().unwrap_or(Value::Text),
+            ..Word::plain("~")
+        };
+        let target = folders.next().unwrap_or(&home);
+        let path = target.literal().filter(|path| !path.starts_with('-') && !path.is_empty());
+        let found = match (path, folders.next()) {
+            (Some(path), None) => self.targets(path, state),
+            _ => Err("to which folder it moves is decided only when it runs".to_owned()),
+        };
+        match found {
+            Ok(targets) => {
+                state.enter(targets.iter().map(|target| target.path.clone()).collect());
+                let effects = targets.into_iter().map(Effect::Read).collect();
+                Judgement { effects, ..Judgement::read_only(argv.to_vec()) }
+            }
+            Err(why) => {
+                state.leave();
+                unproven(argv, &why)
+            }
+        }
+    }
+
+    /// Runs or keeps text: what is known of it is judged, for floors and denials.
+    fn tainting(
+        &mut self,
+        name: &str,
+        argv: &[Word],
+        operands: &[Word],
+        state: &mut State,
+    ) -> Judgement {
+        let known: Vec<_> = operands.iter().map(Word::shown).collect();
+        let joined = known.join(" ");
+        match name {
+            "eval" => drop(self.text(&joined, state.clone())),
+            "trap" => {
+                let text = known.first().copied().unwrap_or_default();
+                if !text.starts_with('-') && !text.is_empty() {
+                    self.text(text, state.clone());
+                }
+            }
+            _ => {
+                for inner in word::substitutions(&joined) {
+                    self.text(&inner, state.clone());
+                }
+            }
+        }
+        self.runs_text = true;
+        state.taint(&format!("`{name}`"));
+        state.leave();
+        let mut judged =
+            unproven(argv, &format!("`{name}` runs text, or changes what later words mean"));
+        if name == "trap" {
+            judged.effects.push(Effect::RunsLater { what: joined });
+        }
+        judged
+    }
+}
+
+fn is_status(word: &Word) -> bool {
+    match word.literal() {
+        Some(text) => text.bytes().all(|b| b.is_ascii_digit()),
+        None => word.text == "$?",
+    }
+}
+
+fn unproven(argv: &[Word], why: &str) -> Judgement {
+    let mut judged = Judgement::unproven(argv.to_vec(), why.to_owned());
+    judged.effects.push(Effect::Opaque { why: why.to_owned() });
+    judged
+}
+
+/// `export A=b` and its kin. With options, or without words, they do or show more.
+fn declare(name: &str, argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+    let exports = name == "export";
+    let mut judged = Judgement::read_only(argv.to_vec());
+    for word in operands {
+        let text = word.literal().unwrap_or(&word.text);
+        let (variable, value) = match text.split_once('=') {
+            Some((variable, value)) => (variable, Some(value)),
+            None => (text, None),
+        };
+        let known = value.filter(|_| word.literal().is_some());
+        let free = if exports {
+            variable::may_be_given(variable, known)
+        } else {
+            variable::may_be_set(variable, known)
+        };
+        let is_name =
+            !variable.is_empty() && variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !free || !is_name || name == "readonly" {
+            judged = unproven(argv, &format!("`{variable}` may steer what later programs do"));
+            judged.effects.push(Effect::Env { name: variable.to_owned() });
+            state.taint(&format!("the change of `{variable}`"));
+            return judged;
+        }
+        let value = known.map_or(Value::Text, |value| Value::Literal(value.to_owned()));
+        state.variables.insert(variable.to_owned(), value);
+    }
+    if operands.is_empty() {
+        unproven(argv, "it shows every variable, secrets included")
+    } else {
+        judged
+    }
+}
+
+/// `set -euo pipefail` and the like.
+fn options(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+    let mut words = operands.iter().map(Word::literal);
+    let mut plain = !operands.is_empty();
+    while let Some(word) = words.next() {
+        let letters = word.and_then(|word| word.strip_prefix(['-', '+'])).unwrap_or("?");
+        plain &= !letters.is_empty() && letters.chars().all(|c| "euo".contains(c));
+        if letters.contains('o') {
+            plain &= matches!(words.next().flatten(), Some("pipefail" | "errexit" | "nounset"));
+        }
+    }
+    if plain {
+        return Judgement::read_only(argv.to_vec());
+    }
+    state.taint("`set`");
+    unproven(argv, "it changes the shell, or shows its variables")
+}
+
+fn unset(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+    for word in operands {
+        let Some(name) = word.literal().filter(|name| variable::may_be_set(name, None)) else {
+            state.taint("`unset`");
+            return unproven(argv, "it takes a variable away that may steer later programs");
+        };
+        state.variables.insert(name.to_owned(), Value::Text);
+    }
+    Judgement::read_only(argv.to_vec())
+}
+
+/// `read -r name …`
+fn read(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+    for word in operands {
+        match word.literal() {
+            Some("-r" | "-s") => {}
+            Some(name) if variable::may_be_set(name, None) && !name.is_empty() => {
+                state.variables.insert(name.to_owned(), Value::Text);
+            }
+            _ => {
+                state.taint("`read`");
+                return unproven(argv, "it sets a variable that may steer later programs");
+            }
+        }
+    }
+    Judgement::read_only(argv.to_vec())
+}
+
+impl Judgement {
+    pub(super) fn is_proven(&self) -> bool {
+        matches!(self.finding, Finding::ReadOnly | Finding::Changes)
+    }
+}

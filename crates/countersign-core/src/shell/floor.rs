@@ -1,0 +1,457 @@
+//! Floors: what is never a coding task, whoever asks and however it is written.
+//!
+//! Destroying the system, the home folder, devices or keys; taking the machine down by multiplying;
+//! our own state and approval channel; the cloud's metadata endpoints. Names are looked at however
+//! they are spelled, by their last component and without case.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Component, Path, PathBuf};
+
+use super::{Context, Floor, Value, Word, known};
+use crate::{Effect, Side, Special, Target};
+
+/// Folders without which the machine or its people lose everything.
+const SYSTEM: &[&str] = &[
+    "/Applications",
+    "/Library",
+    "/System",
+    "/Users",
+    "/Volumes",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/private",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local",
+    "/usr/sbin",
+    "/usr/share",
+    "/var",
+    "/var/lib",
+    "/var/log",
+];
+
+/// Files without which nobody can log in, or nothing starts.
+const VITAL: &[&str] =
+    &["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/fstab"];
+
+/// Folders of keys that nobody can make again.
+const KEYS: &[&str] = &[".ssh", ".gnupg"];
+
+/// Devices that hold nothing.
+const HARMLESS_DEVICES: &[&str] = &[
+    "null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "fd", "shm",
+    "pts", "tcp", "udp", "ptmx",
+];
+
+/// Programs that make, wipe or repartition what a device holds.
+const DEVICE_TOOLS: &[&str] = &[
+    "badblocks",
+    "blkdiscard",
+    "cfdisk",
+    "cryptsetup",
+    "diskutil",
+    "fdisk",
+    "gdisk",
+    "hdparm",
+    "mdadm",
+    "mke2fs",
+    "mkdosfs",
+    "mkntfs",
+    "mkswap",
+    "nvme",
+    "parted",
+    "pvcreate",
+    "sfdisk",
+    "sgdisk",
+    "shred",
+    "wipefs",
+    "zpool",
+];
+
+/// Where clouds keep the credentials of their machines.
+const METADATA_NAMES: &[&str] = &[
+    "metadata.google.internal",
+    "metadata.goog",
+    "metadata.azure.internal",
+    "instance-data",
+    "metadata.tencentyun.com",
+];
+const METADATA_V4: &[[u8; 4]] = &[
+    [169, 254, 169, 254],
+    [169, 254, 170, 2],
+    [169, 254, 170, 23],
+    [100, 100, 100, 200],
+    [192, 0, 0, 192],
+];
+
+/// Operands looked at; a text that was not understood may seem to have thousands.
+const MAX_OPERANDS: usize = 64;
+
+/// Where a command would run, as far as floors must know.
+pub(super) struct Scene<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// The folders it may be in.
+    pub(super) folders: Option<&'a [PathBuf]>,
+}
+
+fn floor(reason: impl Into<String>) -> Floor {
+    Floor { reason: reason.into() }
+}
+
+/// Returns the floor that a command falls through, if any.
+pub(super) fn of_call(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Floor> {
+    let name = name.to_lowercase();
+    destroys(&name, args, scene)
+        .or_else(|| harms_devices(&name, args))
+        .or_else(|| talks_to_metadata(&name, args))
+        .or_else(|| talks_to_us(&name, args))
+}
+
+/// Returns the floor of a redirection into a file.
+pub(super) fn of_write(path: &str) -> Option<Floor> {
+    let vital = is_device(path) || normal(Path::new(path)) == Path::new("/proc/sysrq-trigger");
+    vital.then(|| format!("it writes over the device `{path}`")).map(floor)
+}
+
+/// Returns the floor of a function that starts itself twice.
+pub(super) fn of_function(name: &str, text: &str) -> Option<Floor> {
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let twice = [format!("{name}|{name}"), format!("{name}&{name}")];
+    let bomb = twice.iter().any(|twice| squeezed.contains(twice)) && squeezed.contains('&');
+    bomb.then_some("it is a fork bomb").map(floor)
+}
+
+/// Returns the floor of what a part would do to single files.
+pub(super) fn of_effects(
+    effects: &[Effect],
+    argv: &[Word],
+    context: &Context<'_>,
+) -> Option<Floor> {
+    let vital = effects.iter().find_map(|effect| match effect {
+        Effect::Write(target) | Effect::Delete(target) | Effect::Rename { from: target, .. } => {
+            Some(&target.path).filter(|path| is_vital(path))
+        }
+        _ => None,
+    });
+    let vital = vital.map(|path| {
+        format!("it changes `{}`, without which nobody can log in or start", path.display())
+    });
+    vital.map(floor).or_else(|| of_own_state(effects, argv, context))
+}
+
+fn is_vital(path: &Path) -> bool {
+    VITAL.iter().any(|vital| path == Path::new(vital)) || path.starts_with("/boot")
+}
+
+fn of_own_state(effects: &[Effect], argv: &[Word], context: &Context<'_>) -> Option<Floor> {
+    let is_ours = |path: &Path| {
+        let kept = context.own.iter().any(|own| path.starts_with(own) || own.starts_with(path));
+        kept || path.components().any(|it| is_state_name(&it.as_os_str().to_string_lossy()))
+    };
+    let touches = effects.iter().any(|effect| match effect {
+        // To look at a folder above our state, or at a project's own notes, is no harm.
+        Effect::Read(Target { path, place }) => {
+            place.side == Side::Outside
+                && is_ours(path)
+                && !context.own.iter().any(|own| own.starts_with(path) && own != path)
+        }
+        Effect::Write(target) | Effect::Delete(target) => is_ours(&target.path),
+        Effect::Rename { from, to } => is_ours(&from.path) || is_ours(&to.path),
+        // What a program does with its words is not known: none of them may name our state.
+        Effect::Exec { .. } => argv.iter().any(|word| names_state(word, context)),
+        _ => false,
+    });
+    touches.then_some("it touches the state of Countersign itself").map(floor)
+}
+
+fn names_state(word: &Word, context: &Context<'_>) -> bool {
+    let text = if word.literal().is_some() { word.shown() } else { &word.text };
+    let named = text.split(|c: char| "/='\":,; ()".contains(c)).any(is_state_name);
+    let kept = || context.own.iter().filter_map(|own| own.to_str()).any(|own| text.contains(own));
+    (named && (text.contains('/') || is_state_name(text))) || kept()
+}
+
+fn is_state_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case(".countersign")
+}
+
+fn destroys(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Floor> {
+    let recursive = has_flag(args, &['r', 'R'], "--r");
+    let mut operands = args
+        .iter()
+        .filter(|word| !is_option(word))
+        .take(MAX_OPERANDS)
+        .collect::<Vec<_>>()
+        .into_iter();
+    let critical = |word: &&Word| is_critical(word, scene);
+    let found = match name {
+        "rm" | "rmdir" | "unlink" | "srm" | "trash" => operands.find(|word| {
+            let everything =
+                recursive || matches!(word.value, Value::Glob(_)) || word.shown().contains('*');
+            everything && (critical(word) || holds_keys(word, scene))
+        }),
+        "shred" => operands.find(|word| is_precious(word, scene)),
+        // The last operand is where things go, not what goes away.
+        "mv" => operands.rev().skip(1).find(critical),
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if recursive => operands.find(critical),
+        "rsync" if has_flag(args, &[], "--del") => operands.find(critical),
+        "find" if finds_all_to_destroy(args) => operands.find(critical),
+        _ => None,
+    };
+    found.map(|word| format!("`{name}` would destroy `{}`", word.text)).map(floor)
+}
+
+fn is_option(word: &Word) -> bool {
+    word.literal().is_some_and(|text| text.len() > 1 && text.starts_with('-'))
+}
+
+fn has_flag(args: &[Word], letters: &[char], long: &str) -> bool {
+    args.iter().filter_map(Word::literal).any(|text| match text.strip_prefix("--") {
+        Some(_) => text.starts_with(long),
+        None => text.starts_with('-') && text.contains(letters),
+    })
+}
+
+/// `find` without a test that narrows what it finds.
+fn finds_all_to_destroy(args: &[Word]) -> bool {
+    let has = |names: &[&str]| args.iter().any(|word| names.contains(&word.shown()));
+    let narrows = [
+        "-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-newer", "-mtime", "-mmin",
+        "-size", "-empty", "-user",
+    ];
+    (has(&["-delete"])
+        || (has(&["-exec", "-execdir", "-ok"]) && has(&["rm", "shred", "unlink", "/bin/rm"])))
+        && !has(&narrows)
+}
+
+/// Whether a word names a folder whose loss is the loss of everything, or all that is in it.
+fn is_critical(word: &Word, scene: &Scene<'_>) -> bool {
+    let places = places(word, scene);
+    places.iter().any(|path| {
+        let system = SYSTEM.iter().any(|system| Path::new(system) == path);
+        let home = scene.context.home.is_some_and(|home| home.starts_with(path));
+        path.parent().is_none() || system || home || path == Path::new("~")
+    })
+}
+
+fn holds_keys(word: &Word, scene: &Scene<'_>) -> bool {
+    let is_keys = |path: &Path| {
+        path.file_name().is_some_and(|name| KEYS.contains(&name.to_string_lossy().as_ref()))
+    };
+    places(word, scene).iter().any(|path| is_keys(path))
+}
+
+/// What `shred` must not be pointed at: devices, secrets, all that lies outside.
+fn is_precious(word: &Word, scene: &Scene<'_>) -> bool {
+    let cwd = scene.context.cwd;
+    let is_lost = |target: Target| {
+        target.place.side == Side::Outside || target.place.special == Some(Special::Secret)
+    };
+    places(word, scene).iter().any(|path| {
+        let target = path.to_str().and_then(|path| scene.context.machine.target(cwd, path));
+        path.starts_with("~") || target.is_none_or(is_lost)
+    })
+}
+
+/// Where a word may lead, by its components alone and through links. Unknown home: `~` itself.
+fn places(word: &Word, scene: &Scene<'_>) -> Vec<PathBuf> {
+    let text = match &word.value {
+        Value::Literal(text) => text.clone(),
+        Value::Glob(pattern) => pattern.clone(),
+        Value::Text | Value::Words => word.text.replace(['"', '\''], ""),
+    };
+    let text = match (home_prefix(&text), scene.context.home.and_then(Path::to_str)) {
+        (Some(rest), Some(home)) => format!("{home}{rest}"),
+        (Some(rest), None) => format!("~{rest}"),
+        (None, _) => text,
+    };
+    let text = without_wildcards(&text);
+    let root = [PathBuf::from("/")];
+    let folders =
+        if text.starts_with(['/', '~']) { &root } else { scene.folders.unwrap_or_default() };
+    let mut found = Vec::new();
+    for folder in folders {
+        let lexical =
+            if text.starts_with('~') { PathBuf::from(text) } else { normal(&folder.join(text)) };
+        let resolved =
+            scene.context.machine.target(folder, if text.is_empty() { "." } else { text });
+        found.extend(resolved.map(|target| target.path).filter(|_| !text.starts_with('~')));
+        found.push(lexical);
+    }
+    found
+}
+
+/// Takes a spelling of the home folder off.
+fn home_prefix(text: &str) -> Option<&str> {
+    let rest = ["${HOME}", "$HOME", "~"].iter().find_map(|home| text.strip_prefix(home));
+    let guarded =
+        || text.strip_prefix("${HOME:").and_then(|it| it.split_once('}')).map(|(_, rest)| rest);
+    rest.or_else(guarded).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Everything in a folder is the folder: `/*`, `/.*`, `/**`, `/.[!.]*`.
+fn without_wildcards(text: &str) -> &str {
+    let wild = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| "*?.[]!^{},".contains(c)) && name.contains('*')
+    };
+    match text.rsplit_once('/') {
+        Some(("", name)) if wild(name) => "/",
+        Some((folder, name)) if wild(name) => folder,
+        None if wild(text) => "",
+        _ => text,
+    }
+}
+
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut normal, component| {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+        normal
+    })
+}
+
+fn harms_devices(name: &str, args: &[Word]) -> Option<Floor> {
+    let asks = ["-l", "--list", "-n", "--no-act", "print", "-I", "list", "info"];
+    let device = |word: &&Word| is_device(word.shown().trim_start_matches("of="));
+    let found = match name {
+        "dd" => args.iter().find(|word| word.shown().starts_with("of=") && device(word)),
+        "tee" | "cp" | "mv" | "truncate" | "install" | "ln" => args.last().filter(device),
+        _ if name.starts_with("mkfs")
+            || name.starts_with("newfs")
+            || DEVICE_TOOLS.contains(&name) =>
+        {
+            args.iter()
+                .find(device)
+                .filter(|_| !args.iter().any(|word| asks.contains(&word.shown())))
+        }
+        _ => None,
+    };
+    found.map(|word| format!("`{name}` would overwrite the device `{}`", word.text)).map(floor)
+}
+
+fn is_device(path: &str) -> bool {
+    let path = normal(Path::new(path));
+    let name = path.strip_prefix("/dev").ok().and_then(|rest| rest.components().next());
+    name.is_some_and(|name| {
+        !HARMLESS_DEVICES.contains(&name.as_os_str().to_string_lossy().as_ref())
+    })
+}
+
+fn talks_to_metadata(name: &str, args: &[Word]) -> Option<Floor> {
+    let talks = known::is_network(name) || known::is_interpreter(name);
+    let is_part = |c: char| c.is_alphanumeric() || "._-:[]".contains(c);
+    let names = |word: &&Word| word.shown().to_lowercase().split(|c| !is_part(c)).any(is_metadata);
+    let found = args.iter().filter(|_| talks).find(names);
+    found.map(|_| "it asks the cloud's metadata endpoint, which hands out credentials").map(floor)
+}
+
+fn is_metadata(host: &str) -> bool {
+    let host = host.trim_matches('.');
+    let bracketed =
+        host.find('[').zip(host.find(']')).and_then(|(from, to)| host.get(from + 1..to));
+    let v6 = bracketed.unwrap_or(host).parse::<Ipv6Addr>().ok();
+    let v4 = v6
+        .map_or_else(|| loose_v4(host.split(':').next().unwrap_or(host)), |v6| v6.to_ipv4_mapped());
+    METADATA_NAMES.iter().any(|name| host.split(':').next() == Some(name))
+        || v4.is_some_and(|address| METADATA_V4.contains(&address.octets()))
+        || v6.is_some_and(|address| address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254])
+}
+
+/// Reads an address as the C library does: fewer parts, octal, hexadecimal.
+fn loose_v4(text: &str) -> Option<Ipv4Addr> {
+    let number = |part: &str| match part.strip_prefix("0x").or_else(|| part.strip_prefix("0X")) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None if part.len() > 1 && part.starts_with('0') => u32::from_str_radix(part, 8).ok(),
+        None => part.parse().ok(),
+    };
+    let parts: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
+    let (last, front) = parts.split_last()?;
+    let shift = 8 * u32::try_from(4_usize.checked_sub(front.len())?).ok()?;
+    let mut address = 0_u32;
+    for part in front {
+        address = address.checked_shl(8)? | u32::from(u8::try_from(*part).ok()?);
+    }
+    let fits = shift == 32 || (shift > 0 && *last >> shift == 0);
+    fits.then(|| Ipv4Addr::from(address.checked_shl(shift).unwrap_or(0) | last))
+}
+
+/// Our own program and our own server decide on calls; a call may not decide on itself.
+fn talks_to_us(name: &str, args: &[Word]) -> Option<Floor> {
+    let harmless = ["--version", "-V", "--help", "-h", "help", "policy", "bench", "openapi"];
+    let decides =
+        name == "countersign" && !args.first().is_some_and(|word| harmless.contains(&word.shown()));
+    let local = |text: &str| {
+        ["localhost", "127.", "[::1]", "0.0.0.0"].iter().any(|host| text.contains(host))
+    };
+    let ours = |text: &str| {
+        [":4180", "/api/approvals", "/api/terminal", "/decision"].iter().any(|it| text.contains(it))
+    };
+    let channel = known::is_network(name) || known::is_interpreter(name);
+    let reaches = channel && args.iter().any(|word| local(word.shown()) && ours(word.shown()));
+    (decides || reaches).then_some("it reaches for Countersign's own approvals").map(floor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_the_c_library_does() {
+        for host in [
+            "169.254.169.254",
+            "2852039166",
+            "0xA9FEA9FE",
+            "0251.0376.0251.0376",
+            "169.254.43518",
+            "[::ffff:169.254.169.254]",
+            "::ffff:a9fe:a9fe",
+            "169.254.169.254:80",
+            "metadata.google.internal",
+            "[fd00:ec2::254]",
+        ] {
+            assert!(is_metadata(host), "{host}");
+        }
+        for host in
+            ["1.2.3.4", "localhost", "example.com", "2130706433", "", ".", "1..2", "4294967296"]
+        {
+            assert!(!is_metadata(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn fork_bombs_are_known_by_their_shape() {
+        assert!(of_function(":", ":(){ :|:& };:").is_some());
+        assert!(of_function("bomb", "bomb() { bomb | bomb & }").is_some());
+        assert!(of_function("f", "f() { ls | sort & }").is_none());
+    }
+
+    #[test]
+    fn devices_are_not_streams() {
+        assert!(
+            is_device("/dev/sda")
+                && is_device("/dev/../dev/nvme0n1")
+                && is_device("/dev/disk/by-id/x")
+        );
+        assert!(!is_device("/dev/null") && !is_device("/ws/dev/sda") && !is_device("/dev/shm/x"));
+    }
+}

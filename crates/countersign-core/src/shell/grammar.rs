@@ -1,0 +1,419 @@
+//! The grammar of a program's arguments: which options it may have, what its operands are.
+//!
+//! An entry is data. Options are written as in a manual, one blank apart:
+//!
+//! | written | means |
+//! | --- | --- |
+//! | `-a` `--all` | takes no value |
+//! | `-n=number` `--lines=number` | takes a value of this kind, in the same word or the next |
+//! | `-U[=number]` `--color[=text]` | may have a value in the same word |
+//! | `--arg=text,text` | takes two |
+//! | `-#` | a number with a dash (`head -20`) |
+//!
+//! Operands likewise: `pattern path*` is one pattern and any number of paths; `?` marks one that may
+//! be missing. An option that is not listed, or is abbreviated, is unknown, and unknown is never harmless.
+
+use super::lower::Lowering;
+use super::state::State;
+use super::{Value, Word, script};
+use crate::{Effect, Target};
+
+/// What a program may be given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) names: &'static [&'static str],
+    options: &'static str,
+    operands: &'static str,
+    /// Options that make the first operand one like the rest (`grep -e`).
+    first_like_rest: &'static str,
+    /// Options that make it read everything below a folder.
+    walks: &'static str,
+    /// One of these options must be there.
+    needs: &'static str,
+    /// Reads the current folder when no path is given.
+    here: bool,
+    words: Words,
+    /// The shell does it itself.
+    pub(super) builtin: bool,
+    /// Examples, checked by a test.
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
+    pub(super) ok: &'static [&'static str],
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
+    pub(super) not: &'static [&'static str],
+}
+
+/// How an entry takes words with a dash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Words {
+    /// They are options, and must be listed.
+    Listed,
+    /// So they are, but every option the program has is harmless: a word that is not known yet may
+    /// turn out to be one.
+    Any,
+    /// They are operands: the program has no options.
+    Raw,
+}
+
+/// Begins an entry.
+pub(super) const fn entry(
+    names: &'static [&'static str],
+    options: &'static str,
+    operands: &'static str,
+) -> Entry {
+    Entry {
+        names,
+        options,
+        operands,
+        first_like_rest: "",
+        walks: "",
+        needs: "",
+        here: false,
+        words: Words::Listed,
+        builtin: false,
+        ok: &[],
+        not: &[],
+    }
+}
+
+impl Entry {
+    pub(super) const fn first_like_rest(self, with: &'static str) -> Self {
+        Self { first_like_rest: with, ..self }
+    }
+
+    pub(super) const fn walks(self, with: &'static str) -> Self {
+        Self { walks: with, ..self }
+    }
+
+    pub(super) const fn needs(self, one_of: &'static str) -> Self {
+        Self { needs: one_of, ..self }
+    }
+
+    pub(super) const fn here(self) -> Self {
+        Self { here: true, ..self }
+    }
+
+    pub(super) const fn any_word(self) -> Self {
+        Self { words: Words::Any, ..self }
+    }
+
+    pub(super) const fn raw(self) -> Self {
+        Self { words: Words::Raw, ..self }
+    }
+
+    pub(super) const fn builtin(self) -> Self {
+        Self { builtin: true, ..self }
+    }
+
+    /// Returns whether the arguments look like the way of use that this entry is for.
+    pub(super) fn is_meant(&self, args: &[Word]) -> bool {
+        let needed = |word: &Word| {
+            let text = word.shown().split('=').next().unwrap_or_default();
+            let bundle = text.starts_with('-') && !text.starts_with("--");
+            let is = |need: &str| {
+                need == text
+                    || (bundle && need.len() == 2 && text.contains(need.trim_start_matches('-')))
+            };
+            self.needs.split(' ').any(is)
+        };
+        self.needs.is_empty() || args.iter().any(needed)
+    }
+
+    pub(super) const fn ok(self, ok: &'static [&'static str]) -> Self {
+        Self { ok, ..self }
+    }
+
+    pub(super) const fn not(self, not: &'static [&'static str]) -> Self {
+        Self { not, ..self }
+    }
+}
+
+/// What looks at the machine for an entry.
+#[derive(Clone, Copy)]
+pub(super) struct Eye<'a> {
+    pub(super) lowering: &'a Lowering<'a>,
+    pub(super) state: &'a State,
+}
+
+impl Eye<'_> {
+    /// Returns where a word leads that names one path or many.
+    pub(super) fn targets(&self, word: &Word) -> Result<Vec<Target>, String> {
+        match &word.value {
+            Value::Literal(path) if path == "-" => Ok(Vec::new()),
+            Value::Literal(path) => self.lowering.targets(path, self.state),
+            Value::Glob(pattern) => self.matches(pattern),
+            Value::Text | Value::Words => {
+                Err(format!("what `{}` names is decided only when it runs", word.text))
+            }
+        }
+    }
+
+    /// What a pattern matches now, and the folder it is looked up in.
+    fn matches(&self, pattern: &str) -> Result<Vec<Target>, String> {
+        let unknown = || format!("what `{pattern}` matches is unknown");
+        if climbs(pattern) {
+            return Err(unknown());
+        }
+        let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
+        let folder =
+            fixed.and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+        let folder = if folder.is_empty() { "/" } else { folder };
+        let mut found = self.lowering.targets(folder, self.state)?;
+        for cwd in self.state.folders.as_ref().ok_or_else(unknown)? {
+            found.extend(self.lowering.context.machine.matches(cwd, pattern).ok_or_else(unknown)?);
+        }
+        Ok(found)
+    }
+
+    pub(super) fn reads(&self, word: &Word) -> Result<Vec<Effect>, String> {
+        Ok(self.targets(word)?.into_iter().map(Effect::Read).collect())
+    }
+
+    fn here(&self) -> Result<Vec<Target>, String> {
+        self.lowering.targets(".", self.state)
+    }
+
+    fn secrets_below(&self, folder: &Target) -> Result<Vec<Effect>, String> {
+        let found = self.lowering.context.machine.secrets_below(&folder.path);
+        let unknown = || format!("whether `{}` holds secrets is unknown", folder.path.display());
+        Ok(found.ok_or_else(unknown)?.into_iter().map(Effect::Read).collect())
+    }
+}
+
+/// Whether a pattern may lead up: by a `..` behind a wildcard, or because `.*` matches `..`.
+fn climbs(pattern: &str) -> bool {
+    let mut wild = false;
+    pattern.split('/').any(|name| {
+        let dots =
+            name.strip_prefix('.').is_some_and(|rest| rest.starts_with(['*', '?', '[', '.']));
+        wild |= name.contains(['*', '?', '[']);
+        wild && dots
+    })
+}
+
+/// Returns what a program does with these arguments, or why that is not covered by its entry.
+pub(super) fn apply(entry: &Entry, args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    match (entry.operands, args.split_last()) {
+        ("test", _) => return script::test(args, eye),
+        ("test ]", Some((end, args))) if end.literal() == Some("]") => {
+            return script::test(args, eye);
+        }
+        ("test ]", _) => return Err("the closing `]` is missing".to_owned()),
+        _ => {}
+    }
+    let given = if entry.words == Words::Raw {
+        Given { operands: args.iter().collect(), ..Given::default() }
+    } else {
+        read_options(entry, args, eye)?
+    };
+    if !entry.needs.is_empty() && !given.has_one_of(entry.needs) {
+        return Err(format!("only with {} is it known to just read", entry.needs));
+    }
+    let mut effects = given.effects.clone();
+    let paths = assign(entry, &given, eye, &mut effects)?;
+    let paths = if paths.is_empty() && entry.here { eye.here()? } else { paths };
+    if entry.here {
+        effects.extend(paths.iter().cloned().map(Effect::Read));
+    }
+    if given.has_one_of(entry.walks) {
+        let walked = if paths.is_empty() { eye.here()? } else { paths };
+        for path in &walked {
+            effects.extend(eye.secrets_below(path)?);
+        }
+    }
+    Ok(effects)
+}
+
+/// The arguments, sorted.
+#[derive(Default)]
+struct Given<'a> {
+    options: Vec<String>,
+    operands: Vec<&'a Word>,
+    effects: Vec<Effect>,
+}
+
+impl Given<'_> {
+    fn has_one_of(&self, options: &str) -> bool {
+        options.split(' ').any(|option| self.options.iter().any(|it| it == option))
+    }
+}
+
+/// What an option takes.
+enum Takes {
+    Nothing,
+    Values(&'static str),
+    MaybeValue(&'static str),
+}
+
+/// Looks an option up, by its exact name.
+fn look_up(options: &'static str, name: &str) -> Option<Takes> {
+    options.split(' ').find_map(|item| {
+        let rest = item.strip_prefix(name)?;
+        if rest.is_empty() {
+            return Some(Takes::Nothing);
+        }
+        let maybe = rest.strip_prefix("[=").and_then(|kind| kind.strip_suffix(']'));
+        maybe.map(Takes::MaybeValue).or_else(|| rest.strip_prefix('=').map(Takes::Values))
+    })
+}
+
+fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Given<'a>, String> {
+    let mut given = Given::default();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match &word.value {
+            Value::Literal(text) if text == "--" => {
+                given.operands.extend(words.by_ref());
+            }
+            Value::Literal(text) if text.starts_with("--") => {
+                long(entry, text, &mut words, eye, &mut given)?;
+            }
+            Value::Literal(text) if text.len() > 1 && text.starts_with('-') => {
+                short(entry, text, &mut words, eye, &mut given)?;
+            }
+            Value::Literal(_) => given.operands.push(word),
+            Value::Glob(pattern)
+                if entry.words == Words::Any
+                    || !pattern.starts_with(['-', '*', '?', '[', '\\']) =>
+            {
+                given.operands.push(word);
+            }
+            Value::Text | Value::Words if entry.words == Words::Any => given.operands.push(word),
+            Value::Glob(_) | Value::Text | Value::Words => {
+                return Err(format!("`{}` may turn out to be an option", word.text));
+            }
+        }
+    }
+    Ok(given)
+}
+
+type Rest<'a, 'b> = &'b mut std::slice::Iter<'a, Word>;
+
+fn long(
+    entry: &Entry,
+    text: &str,
+    rest: Rest<'_, '_>,
+    eye: Eye<'_>,
+    given: &mut Given<'_>,
+) -> Result<(), String> {
+    let (name, attached) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(Word::plain(value))),
+        None => (text, None),
+    };
+    let takes = look_up(entry.options, name).ok_or_else(|| unknown(name))?;
+    given.options.push(name.to_owned());
+    match (takes, attached) {
+        (Takes::Nothing | Takes::MaybeValue(_), None) => Ok(()),
+        (Takes::Nothing, Some(_)) => Err(unknown(text)),
+        (Takes::MaybeValue(kind), Some(value)) => value_of(kind, &value, eye, given),
+        (Takes::Values(kinds), attached) => values(kinds, attached, rest, eye, given, name),
+    }
+}
+
+fn short(
+    entry: &Entry,
+    text: &str,
+    rest: Rest<'_, '_>,
+    eye: Eye<'_>,
+    given: &mut Given<'_>,
+) -> Result<(), String> {
+    let bundle = text.strip_prefix('-').unwrap_or_default();
+    if bundle.bytes().all(|b| b.is_ascii_digit()) && look_up(entry.options, "-#").is_some() {
+        return Ok(());
+    }
+    // A long option of one dash (`find`, `java -version`) is listed as such.
+    if bundle.len() > 1 && matches!(look_up(entry.options, text), Some(Takes::Nothing)) {
+        given.options.push(text.to_owned());
+        return Ok(());
+    }
+    let mut chars = bundle.chars();
+    while let Some(c) = chars.next() {
+        let name = format!("-{c}");
+        let takes = look_up(entry.options, &name).ok_or_else(|| unknown(&name))?;
+        given.options.push(name.clone());
+        let attached = Some(chars.as_str()).filter(|it| !it.is_empty()).map(Word::plain);
+        match (takes, attached) {
+            (Takes::Nothing, _) | (Takes::MaybeValue(_), None) => {}
+            (Takes::MaybeValue(kind), Some(value)) => return value_of(kind, &value, eye, given),
+            (Takes::Values(kinds), attached) => {
+                return values(kinds, attached, rest, eye, given, &name);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unknown(option: &str) -> String {
+    format!("`{option}` is not among the options known to be harmless")
+}
+
+fn values(
+    kinds: &str,
+    mut attached: Option<Word>,
+    rest: Rest<'_, '_>,
+    eye: Eye<'_>,
+    given: &mut Given<'_>,
+    name: &str,
+) -> Result<(), String> {
+    for kind in kinds.split(',') {
+        let value = attached.take().or_else(|| rest.next().cloned());
+        let value = value.ok_or_else(|| format!("`{name}` lacks its value"))?;
+        value_of(kind, &value, eye, given)?;
+    }
+    Ok(())
+}
+
+fn value_of(kind: &str, value: &Word, eye: Eye<'_>, given: &mut Given<'_>) -> Result<(), String> {
+    if matches!(value.value, Value::Words | Value::Glob(_)) {
+        return Err(format!("`{}` may turn out to be several words", value.text));
+    }
+    given.effects.extend(script::check(kind, value, eye)?);
+    Ok(())
+}
+
+/// Gives each operand its role; returns the paths among them.
+fn assign(
+    entry: &Entry,
+    given: &Given<'_>,
+    eye: Eye<'_>,
+    effects: &mut Vec<Effect>,
+) -> Result<Vec<Target>, String> {
+    let mut roles: Vec<&str> = entry.operands.split(' ').filter(|role| !role.is_empty()).collect();
+    if given.has_one_of(entry.first_like_rest) {
+        roles.remove(0);
+    }
+    let mut paths = Vec::new();
+    for (word, (kind, many)) in given.operands.iter().zip(spread(&roles, given.operands.len())?) {
+        if !many && matches!(word.value, Value::Glob(_) | Value::Words) {
+            return Err(format!("`{}` may turn out to be several words", word.text));
+        }
+        effects.extend(script::check(kind, word, eye)?);
+        if kind == "path" {
+            paths.extend(eye.targets(word)?);
+        }
+    }
+    Ok(paths)
+}
+
+/// Spreads roles (`a b* c`) over so many operands.
+fn spread<'r>(roles: &[&'r str], count: usize) -> Result<Vec<(&'r str, bool)>, String> {
+    let is_many = |role: &str| role.ends_with('*');
+    let required = roles.iter().filter(|role| !role.ends_with(['*', '?'])).count();
+    let mut spare = count.checked_sub(required).ok_or("an operand is missing")?;
+    let mut spread = Vec::new();
+    for role in roles {
+        let times = match role {
+            role if is_many(role) => spare,
+            role if role.ends_with('?') => spare.min(1),
+            _ => 1,
+        };
+        if role.ends_with(['*', '?']) {
+            spare -= times;
+        }
+        spread
+            .extend(std::iter::repeat_n((role.trim_end_matches(['*', '?']), is_many(role)), times));
+    }
+    if spare > 0 {
+        return Err("there are more operands than are known to be harmless".to_owned());
+    }
+    Ok(spread)
+}

@@ -1,0 +1,310 @@
+//! One simple command: what it does, and how sure that is.
+
+use std::path::PathBuf;
+
+use super::floor::{self, Scene};
+use super::grammar::Eye;
+use super::lower::Lowering;
+use super::state::State;
+use super::table::{self, Proof};
+use super::wrapper::{self, Unwrapped};
+use super::{Finding, Part, Value, Word, known, raw, variable};
+use crate::Effect;
+
+/// Programs that stand in for others and run whichever version the project asks for.
+const MANAGERS: &[&str] = &[
+    "asdf",
+    "corepack",
+    "fnm",
+    "mise",
+    "nvm",
+    "pyenv",
+    "rbenv",
+    "rtx",
+    "rustup",
+    "rustup-init",
+    "volta",
+    "volta-shim",
+];
+
+/// Wrappers around wrappers.
+const MAX_WRAPPERS: usize = 8;
+
+/// What was found out about a command.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    pub(super) wrappers: Vec<String>,
+    pub(super) argv: Vec<Word>,
+    pub(super) program: Option<PathBuf>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) finding: Finding,
+}
+
+impl Judgement {
+    pub(super) fn read_only(argv: Vec<Word>) -> Self {
+        let finding = Finding::ReadOnly;
+        Self { wrappers: Vec::new(), argv, program: None, effects: Vec::new(), finding }
+    }
+
+    pub(super) fn unproven(argv: Vec<Word>, why: String) -> Self {
+        Self { finding: Finding::Unproven { why }, ..Self::read_only(argv) }
+    }
+
+    /// Something that has to be asked for beside what was proven.
+    fn and_asks(mut self, why: &str) -> Self {
+        if self.is_proven() {
+            self.effects.push(Effect::Opaque { why: why.to_owned() });
+            self.finding = Finding::Unproven { why: why.to_owned() };
+        }
+        self
+    }
+}
+
+impl Lowering<'_> {
+    /// Judges a command by its words and by what it gets on its standard input.
+    pub(super) fn judge(
+        &mut self,
+        argv: Vec<Word>,
+        input: Option<&str>,
+        state: &mut State,
+    ) -> Judgement {
+        self.unwrapped(argv, input, state, MAX_WRAPPERS)
+    }
+
+    fn unwrapped(
+        &mut self,
+        argv: Vec<Word>,
+        input: Option<&str>,
+        state: &mut State,
+        left: usize,
+    ) -> Judgement {
+        let Some((head, operands)) = argv.split_first() else {
+            return Judgement::unproven(argv, "there is no program".to_owned());
+        };
+        let name = head.literal().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
+        let Some(name) = name else {
+            self.runs_text = true;
+            return exec(argv, None, "which program runs is decided only when it runs".to_owned());
+        };
+        let scene = Scene { context: self.context, folders: state.folders.as_deref() };
+        self.floors.extend(floor::of_call(&name, operands, &scene));
+        let is_path = head.shown().contains('/');
+        if !is_path && let Some(judged) = self.builtin(&name, &argv, state) {
+            return judged.with_head(head);
+        }
+        match wrapper::unwrap(&name, operands) {
+            Some(_) if left == 0 => exec(argv, None, "it is wrapped too often".to_owned()),
+            Some(unwrapped) => {
+                self.inside(&name, argv.clone(), unwrapped, input, state, left).with_head(head)
+            }
+            None => self.bare(&name, argv, input, state),
+        }
+    }
+
+    fn inside(
+        &mut self,
+        name: &str,
+        argv: Vec<Word>,
+        unwrapped: Unwrapped,
+        input: Option<&str>,
+        state: &mut State,
+        left: usize,
+    ) -> Judgement {
+        match unwrapped {
+            Unwrapped::Unclear(why) => {
+                self.runs_text = true;
+                if name == "exec" {
+                    state.taint("`exec`");
+                }
+                self.version_or(name, argv, why, state)
+            }
+            Unwrapped::Script { text, plain } => self.script(name, argv, &text, plain, state),
+            Unwrapped::Command { inner, given, adds } => {
+                let mut judged = self.unwrapped(inner, input, &mut state.clone(), left - 1);
+                judged.wrappers.insert(0, name.to_owned());
+                for (name, value) in &given {
+                    if !variable::may_be_given(name, Some(value)) {
+                        judged.effects.push(Effect::Env { name: name.clone() });
+                        judged =
+                            judged.and_asks(&format!("`{name}` may steer what the program does"));
+                    }
+                }
+                let shell = matches!(name, "command" | "builtin")
+                    || self.context.machine.trusted_program(name).is_some();
+                let judged = if shell {
+                    judged
+                } else {
+                    judged.and_asks(&format!("`{name}` is not a trusted program"))
+                };
+                adds.into_iter().fold(judged, Judgement::and_asks)
+            }
+        }
+    }
+
+    /// A text for a shell is read like the command line itself, in a shell that knows no variables.
+    fn script(
+        &mut self,
+        name: &str,
+        argv: Vec<Word>,
+        text: &Word,
+        plain: bool,
+        state: &State,
+    ) -> Judgement {
+        let Some(text) = text.literal() else {
+            self.runs_text = true;
+            return exec(
+                argv,
+                None,
+                format!("the text `{name}` runs is decided only when it runs"),
+            );
+        };
+        let first = self.parts.len();
+        let mut inner = State::at_start(self.context);
+        inner.folders.clone_from(&state.folders);
+        inner.tainted.clone_from(&state.tainted);
+        self.text(text, inner);
+        for part in self.parts.iter_mut().skip(first) {
+            part.wrappers.insert(0, format!("{name} -c"));
+        }
+        let judged = Judgement::read_only(argv);
+        match self.context.machine.trusted_program(name) {
+            Some(program) if plain => Judgement { program: Some(program), ..judged },
+            _ => {
+                judged.and_asks(&format!("`{name}` may read start-up files or trace what it runs"))
+            }
+        }
+    }
+
+    /// A command without wrappers: the table, then what is known to change files, then the rest.
+    fn bare(
+        &mut self,
+        name: &str,
+        argv: Vec<Word>,
+        input: Option<&str>,
+        state: &State,
+    ) -> Judgement {
+        let operands = argv.get(1..).unwrap_or_default();
+        if name == "find" {
+            self.found(operands, state);
+        }
+        let eye = Eye { lowering: self, state };
+        let program = match self.trusted(name, argv.first()) {
+            Ok(program) => program,
+            Err(why) => return self.described(name, argv, input, None, Some(why)),
+        };
+        match table::prove(name, operands, eye) {
+            Proof::Reads(effects) => Judgement { program, effects, ..Judgement::read_only(argv) },
+            Proof::Unproven(why) => self.described(name, argv, input, program, Some(why)),
+            Proof::Unlisted => match known::changes(name, operands, eye) {
+                Some(effects) => Judgement {
+                    program,
+                    effects,
+                    finding: Finding::Changes,
+                    ..Judgement::read_only(argv)
+                },
+                None => self.described(name, argv, input, program, None),
+            },
+        }
+    }
+
+    /// Returns the file behind a name, if it is the machine's own.
+    fn trusted(&self, name: &str, head: Option<&Word>) -> Result<Option<PathBuf>, String> {
+        let head =
+            head.filter(|head| !head.expanded).ok_or("which program runs depends on a variable")?;
+        let written = head.shown();
+        if !written.contains('/') && table::is_builtin(name) {
+            return Ok(None);
+        }
+        let machine = self.context.machine;
+        let found = machine
+            .trusted_program(name)
+            .ok_or_else(|| format!("`{name}` is not found among the system's programs"))?;
+        let real = found.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
+        if MANAGERS.contains(&real.as_ref()) {
+            return Err(format!("`{name}` is `{real}`, which runs what the project asks for"));
+        }
+        if !written.contains('/') {
+            return Ok(Some(found));
+        }
+        let root = std::path::Path::new("/");
+        let same = written.starts_with('/')
+            && machine.target(root, written).map(|it| it.path)
+                == found.to_str().and_then(|it| machine.target(root, it)).map(|it| it.path);
+        if same {
+            Ok(Some(found))
+        } else {
+            Err(format!("`{written}` is not the system's `{name}`"))
+        }
+    }
+
+    /// Everything else runs a program, with what is known of it.
+    fn described(
+        &mut self,
+        name: &str,
+        argv: Vec<Word>,
+        input: Option<&str>,
+        program: Option<PathBuf>,
+        why: Option<String>,
+    ) -> Judgement {
+        let known = known::describe(name, argv.get(1..).unwrap_or_default());
+        if known::is_interpreter(&name.to_lowercase()) {
+            self.runs_text = true;
+            self.floors
+                .extend(input.map(|input| raw::floors(input, self.context)).unwrap_or_default());
+        }
+        let mut judged = exec(argv, program, why.unwrap_or(known.why));
+        judged.effects.extend(known.effects);
+        judged
+    }
+
+    /// `bash --version` and its like are no wrappers.
+    fn version_or(&mut self, name: &str, argv: Vec<Word>, why: String, state: &State) -> Judgement {
+        let eye = Eye { lowering: self, state };
+        match table::prove(name, argv.get(1..).unwrap_or_default(), eye) {
+            Proof::Reads(effects) => Judgement { effects, ..Judgement::read_only(argv) },
+            Proof::Unproven(_) | Proof::Unlisted => exec(argv, None, why),
+        }
+    }
+
+    /// The commands that `find` runs on what it finds are parts of their own.
+    fn found(&mut self, operands: &[Word], state: &State) {
+        let is_exec =
+            |word: &&Word| matches!(word.shown(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        let mut rest = operands.iter();
+        while let Some(action) = rest.by_ref().find(is_exec) {
+            let words = rest.by_ref().take_while(|word| !matches!(word.shown(), ";" | "+"));
+            let argv: Vec<_> = words.map(as_found).collect();
+            let text = argv.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+            let mut judged = self.unwrapped(argv, None, &mut state.clone(), MAX_WRAPPERS);
+            judged.wrappers.insert(0, format!("find {}", action.shown()));
+            let judged = judged.and_asks("on which files it runs is not known");
+            self.floors.extend(floor::of_effects(&judged.effects, &judged.argv, self.context));
+            let Judgement { wrappers, argv, program, effects, finding } = judged;
+            self.parts.push(Part { text, wrappers, argv, program, effects, finding });
+        }
+    }
+}
+
+/// A program is run, and that is all that is known.
+fn exec(argv: Vec<Word>, program: Option<PathBuf>, why: String) -> Judgement {
+    let shown = argv.iter().map(|word| word.shown().to_owned()).collect();
+    let mut effects = vec![Effect::Exec { argv: shown, program: program.clone() }];
+    if argv.iter().any(|word| matches!(word.value, Value::Words)) {
+        effects.push(Effect::Opaque { why: why.clone() });
+    }
+    Judgement { program, effects, ..Judgement::unproven(argv, why) }
+}
+
+fn as_found(word: &Word) -> Word {
+    if word.shown().contains("{}") {
+        return Word { value: Value::Text, expanded: true, ..word.clone() };
+    }
+    word.clone()
+}
+
+impl Judgement {
+    /// A name that came out of a variable proves nothing, whatever it turned out to be.
+    fn with_head(self, head: &Word) -> Self {
+        if head.expanded { self.and_asks("which program runs depends on a variable") } else { self }
+    }
+}

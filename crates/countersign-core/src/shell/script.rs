@@ -1,0 +1,327 @@
+//! The kinds of arguments, and the little languages some of them are written in.
+
+use super::grammar::Eye;
+use super::{Value, Word};
+use crate::Effect;
+
+/// Returns what an argument of this kind makes its program do, or why it is not that kind.
+pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    match kind {
+        "text" => return Ok(Vec::new()),
+        "path" => return eye.reads(word),
+        "input" if !word.shown().starts_with(['@', '*', '?', '[']) => return eye.reads(word),
+        "write" => return each(word, eye, Effect::Write),
+        "delete" => return each(word, eye, Effect::Delete),
+        _ => {}
+    }
+    let text = match &word.value {
+        Value::Literal(text) => text.as_str(),
+        Value::Text if kind == "number" => return Ok(Vec::new()),
+        _ => return Err(format!("what `{}` stands for is decided only when it runs", word.text)),
+    };
+    if kind == "ref" {
+        return revision(text, eye);
+    }
+    let fits = match kind {
+        "number" => is_number(text),
+        "format" => !text.contains("%G") && !text.contains("signature"),
+        "key" => is_open_key(text),
+        "plus" => text.starts_with('+'),
+        "columns" => !text.contains("env"),
+        "ps" => text.chars().all(|c| "auxwfjlhvrTN".contains(c)),
+        "printf" => !text.starts_with('-') && !sets_variable(text),
+        "sed" => sed(text),
+        "awk" => awk(text),
+        "jq" => jq(text),
+        _ => false,
+    };
+    if fits { Ok(Vec::new()) } else { Err(format!("`{text}` is not known to be harmless here")) }
+}
+
+fn each(
+    word: &Word,
+    eye: Eye<'_>,
+    effect: fn(crate::Target) -> Effect,
+) -> Result<Vec<Effect>, String> {
+    Ok(eye.targets(word)?.into_iter().map(effect).collect())
+}
+
+fn is_number(text: &str) -> bool {
+    let digits =
+        text.trim_start_matches(['+', '-']).trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// Whether a format has `%n`, which stores into the variable that its argument names.
+fn sets_variable(format: &str) -> bool {
+    let after = format.replace("%%", "");
+    let mut conversions = after.split('%').skip(1);
+    conversions.any(|it| {
+        it.trim_start_matches(|c: char| "#0- +'*.123456789hljztL$".contains(c)).starts_with('n')
+    })
+}
+
+/// A revision, a path, or a path in a revision: all that may be a path is read as one.
+fn revision(text: &str, eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    let mut effects = eye.reads(&Word::plain(text))?;
+    if let Some((_, path)) = text.split_once(':')
+        && !path.is_empty()
+    {
+        effects.extend(eye.reads(&Word::plain(path))?);
+    }
+    Ok(effects)
+}
+
+/// Keys of git's configuration that hold no password.
+fn is_open_key(key: &str) -> bool {
+    let key = key.to_lowercase();
+    // Without a dot it is no key but one of git's newer commands (`git config edit`).
+    key.contains('.')
+        && !["cred", "header", "token", "pass", "secret", "cookie", "auth", "key"]
+            .iter()
+            .any(|secret| key.contains(secret))
+}
+
+/// `test` and `[`: no variable names, and nothing unknown where it could become an operator.
+pub(super) fn test(args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    let literal = |word: &Word| word.literal().map(str::to_owned);
+    let shapes: Vec<_> = args.iter().map(literal).collect();
+    let shapes: Vec<_> = shapes.iter().map(Option::as_deref).collect();
+    match shapes.as_slice() {
+        [] | [Some(_)] => Ok(Vec::new()),
+        [Some("!"), ..] => test(args.get(1..).unwrap_or_default(), eye),
+        [Some("-n" | "-z"), _] | [_, Some("=" | "==" | "!="), _] if !is_many(args) => {
+            Ok(Vec::new())
+        }
+        [Some(unary), Some(path)] if is_file_test(unary) => eye.reads(&Word::plain(path)),
+        [Some("-t"), Some(_)] => Ok(Vec::new()),
+        [_, Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"), _] => numbers(args),
+        [Some(one), Some("-nt" | "-ot" | "-ef"), Some(two)] => {
+            let mut effects = eye.reads(&Word::plain(one))?;
+            effects.extend(eye.reads(&Word::plain(two))?);
+            Ok(effects)
+        }
+        _ => joined_tests(args, &shapes, eye),
+    }
+}
+
+/// `a -a b`, `a -o b`, without parentheses.
+fn joined_tests(
+    args: &[Word],
+    shapes: &[Option<&str>],
+    eye: Eye<'_>,
+) -> Result<Vec<Effect>, String> {
+    let at = shapes.iter().position(|shape| matches!(shape, Some("-a" | "-o")));
+    let at = at.filter(|at| *at > 0 && shapes.iter().all(Option::is_some));
+    let at = at.ok_or("this form of `test` is not known to be harmless")?;
+    let (one, two) = args.split_at_checked(at).unwrap_or_default();
+    let mut effects = test(one, eye)?;
+    effects.extend(test(two.get(1..).unwrap_or_default(), eye)?);
+    Ok(effects)
+}
+
+fn is_many(args: &[Word]) -> bool {
+    args.iter().any(|word| matches!(word.value, Value::Words | Value::Glob(_)))
+}
+
+fn is_file_test(operator: &str) -> bool {
+    let mut chars = operator.chars();
+    chars.next() == Some('-')
+        && chars.next().is_some_and(|c| "bcdefghkLprsSuwxGON".contains(c))
+        && chars.next().is_none()
+}
+
+fn numbers(args: &[Word]) -> Result<Vec<Effect>, String> {
+    let known = |word: &Word| word.literal().is_none_or(is_number) && word.value != Value::Words;
+    let (one, two) = (args.first().is_some_and(known), args.get(2).is_some_and(known));
+    if one && two { Ok(Vec::new()) } else { Err("it compares what may be no number".to_owned()) }
+}
+
+/// Scripts of `sed` that print, delete or substitute: addresses, then `p d q Q = l n N`, `s` or `y`.
+///
+/// Commands that write, read or run (`w W r R e`, the flags `w` and `e` of `s`) are not among them.
+fn sed(script: &str) -> bool {
+    let mut rest = script.trim();
+    while !rest.is_empty() {
+        let Some(after) = sed_command(rest) else { return false };
+        rest = after.trim_start_matches([';', '\n', ' ']);
+    }
+    true
+}
+
+fn sed_command(script: &str) -> Option<&str> {
+    let mut rest = sed_address(script)?;
+    if let Some(more) = rest.strip_prefix(',') {
+        rest = sed_address(more.trim_start().trim_start_matches(['+', '~']))?;
+    }
+    let rest = rest.trim_start().trim_start_matches(['!', ' ']);
+    let mut chars = rest.chars();
+    let command = chars.next()?;
+    let after = chars.as_str();
+    let end = match command {
+        'p' | 'd' | '=' | 'l' | 'n' | 'N' | 'D' | 'P' | 'g' | 'G' | 'h' | 'H' | 'x' => after,
+        'q' | 'Q' => after.trim_start_matches(|c: char| c.is_ascii_digit()),
+        's' => sed_parts(after)?
+            .trim_start_matches(|c: char| c.is_ascii_digit() || "gpiIM".contains(c)),
+        'y' => sed_parts(after)?,
+        _ => return None,
+    };
+    let end = end.trim_start_matches(' ');
+    (end.is_empty() || end.starts_with([';', '\n'])).then_some(end)
+}
+
+fn sed_address(script: &str) -> Option<&str> {
+    if let Some(rest) = script.strip_prefix('/') {
+        return Some(sed_part(rest, '/')?.trim_start_matches(['I', 'M']));
+    }
+    if let Some(rest) = script.strip_prefix('$') {
+        return Some(rest);
+    }
+    Some(script.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~'))
+}
+
+/// The two parts after `s` or `y`; returns what follows them.
+fn sed_parts(text: &str) -> Option<&str> {
+    let delimiter =
+        text.chars().next().filter(char::is_ascii_punctuation).filter(|c| *c != '\\')?;
+    let rest = sed_part(text.strip_prefix(delimiter)?, delimiter)?;
+    sed_part(rest, delimiter)
+}
+
+/// One part up to its delimiter. A delimiter in a bracket is read differently by different `sed`s.
+fn sed_part(text: &str, delimiter: char) -> Option<&str> {
+    let mut chars = text.chars();
+    let mut bracket = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()?),
+            '\n' => return None,
+            c if c == delimiter => return (!bracket).then_some(chars.as_str()),
+            '[' => bracket = true,
+            ']' => bracket = false,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Programs of `awk` that neither run, write, nor read anything but their operands.
+fn awk(program: &str) -> bool {
+    let banned = [
+        "system", "getline", "close", "fflush", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "ARGV",
+        "ARGC", "@",
+    ];
+    let piped = program.replace("||", "").contains('|');
+    let compared = program.replace(">=", "");
+    let writes = compared.contains('>') && program.contains("print");
+    !piped && !writes && !banned.iter().any(|word| program.contains(word))
+}
+
+/// Filters of `jq` that read neither modules nor the environment.
+fn jq(filter: &str) -> bool {
+    let mut before = ' ';
+    let mut rest = filter;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        let (skipped, word) = rest.split_at_checked(start).unwrap_or(("", ""));
+        before = skipped.chars().last().unwrap_or(before);
+        let end =
+            word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(word.len());
+        let (name, after) = word.split_at_checked(end).unwrap_or((word, ""));
+        let read = matches!(
+            name,
+            "import"
+                | "include"
+                | "modulemeta"
+                | "input_filename"
+                | "ENV"
+                | "getpath_env"
+                | "get_search_list"
+        );
+        if read || (name == "env" && before != '.') || name == "__loc__" {
+            return false;
+        }
+        before = ' ';
+        rest = after;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sed_scripts_print_or_substitute() {
+        let good = [
+            "1,20p",
+            "5p",
+            "$p",
+            "/a/p",
+            "/a/,/b/p",
+            "1~2p",
+            "2,+3p",
+            "s/a/b/",
+            "s/a/b/gp",
+            "s|a|b|2;p",
+            "1!d",
+            "10q",
+            "$=",
+            "y/a/b/",
+        ];
+        for script in good {
+            assert!(sed(script), "{script}");
+        }
+        let bad = [
+            "1w pwned",
+            "w",
+            "s/x/y/w pwned",
+            "s/x/y/e",
+            "1e touch",
+            "e",
+            "r /etc/passwd",
+            "s/a/b/gw x",
+            "s/[/]/x/w pwned",
+            "1{w x\n}",
+            "p;w x",
+            "s/a/b",
+            "\\,a,w x",
+            "a text",
+            "F",
+            "s\na\nb\nw x",
+        ];
+        for script in bad {
+            assert!(!sed(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn awk_programs_compute_and_print() {
+        for program in
+            ["{print $1}", "$3 > 5", "NR==1 || NR==3 {print}", "END {print NR}", "$1 >= 2 {print}"]
+        {
+            assert!(awk(program), "{program}");
+        }
+        for program in [
+            "{print > \"pwned\"}",
+            "BEGIN{system(\"x\")}",
+            "{\"x\" | getline}",
+            "{print | \"sh\"}",
+            "@load \"x\"",
+            "BEGIN{print ENVIRON[\"T\"]}",
+            "BEGIN{ARGV[1]=\"/etc/shadow\"}",
+            "{printf \"x\" >> \"f\"}",
+        ] {
+            assert!(!awk(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn jq_filters_read_only_their_input() {
+        for filter in [".", ".a.b[]", ".env", "map(select(.x > 1)) | length", ".scripts | keys"] {
+            assert!(jq(filter), "{filter}");
+        }
+        for filter in ["env", "$ENV", "env.TOKEN", "import \"a\" as a; .", "include \"x\"; ."] {
+            assert!(!jq(filter), "{filter}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What is known of the shell while it runs: where it is, what its variables hold.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{Context, Value};
+
+/// More possible folders than this count as unknown.
+const MAX_FOLDERS: usize = 4;
+
+/// What is known of the shell at one point of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// Every folder it may be in; `None` when that is unknown.
+    pub(super) folders: Option<Vec<PathBuf>>,
+    /// Variables that the text has set, and the few that are known from outside.
+    pub(super) variables: BTreeMap<String, Value>,
+    /// What came before and may change what later words mean.
+    pub(super) tainted: Option<String>,
+}
+
+impl State {
+    pub(super) fn at_start(context: &Context<'_>) -> Self {
+        let mut variables = BTreeMap::new();
+        if let Some(home) = context.home.and_then(Path::to_str) {
+            variables.insert("HOME".to_owned(), Value::Literal(home.to_owned()));
+        }
+        if let Some(cwd) = context.cwd.to_str() {
+            variables.insert("PWD".to_owned(), Value::Literal(cwd.to_owned()));
+        }
+        Self { folders: Some(vec![context.cwd.to_owned()]), variables, tainted: None }
+    }
+
+    /// Returns what is known when either may have happened.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self == other {
+            return self;
+        }
+        let folders = match (self.folders, other.folders) {
+            (Some(some), Some(more)) => joined(some, more),
+            _ => None,
+        };
+        let mut variables = BTreeMap::new();
+        for name in self.variables.keys().chain(other.variables.keys()) {
+            let (one, two) = (self.variables.get(name), other.variables.get(name));
+            let value = if one == two { one.cloned() } else { Some(Value::Text) };
+            variables.insert(name.clone(), value.unwrap_or(Value::Text));
+        }
+        Self { folders, variables, tainted: self.tainted.or(other.tainted) }
+    }
+
+    /// Returns what is known of a loop's body before any of its rounds, given one round's end.
+    pub(super) fn widened(self, after: Self) -> Self {
+        if self == after {
+            return self;
+        }
+        let moved = self.folders != after.folders;
+        let mut wide = self.or(after);
+        if moved {
+            wide.leave();
+        }
+        wide
+    }
+
+    /// Moves to other folders.
+    pub(super) fn enter(&mut self, folders: Vec<PathBuf>) {
+        let one = match folders.as_slice() {
+            [one] => one.to_str().map(|path| Value::Literal(path.to_owned())),
+            _ => None,
+        };
+        self.variables.insert("PWD".to_owned(), one.unwrap_or(Value::Text));
+        self.variables.insert("OLDPWD".to_owned(), Value::Text);
+        self.folders = Some(folders);
+    }
+
+    /// Moves to an unknown folder.
+    pub(super) fn leave(&mut self) {
+        self.variables.insert("PWD".to_owned(), Value::Text);
+        self.folders = None;
+    }
+
+    pub(super) fn taint(&mut self, what: &str) {
+        self.tainted.get_or_insert_with(|| what.to_owned());
+    }
+}
+
+fn joined(mut some: Vec<PathBuf>, more: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+    for folder in more {
+        if !some.contains(&folder) {
+            some.push(folder);
+        }
+    }
+    (some.len() <= MAX_FOLDERS).then_some(some)
+}
