@@ -203,9 +203,12 @@ impl<'a> Turn<'a> {
         let planner = self.planner(call);
         let call = self.tool_call(call);
         let plan = tokio::task::spawn_blocking(move || planner.plan(&call)).await.ok()?.ok()?;
-        plan.effects.into_iter().find_map(|effect| match effect {
+        // A command is not bound to the files it touches, so it need not wait for another.
+        let bound =
+            plan.effects.iter().all(|effect| matches!(effect, Effect::Read(_) | Effect::Write(_)));
+        plan.effects.into_iter().filter(|_| bound).find_map(|effect| match effect {
             Effect::Write(target) => Some(target.path),
-            Effect::Read(_) | Effect::Exec { .. } | Effect::Opaque { .. } => None,
+            _ => None,
         })
     }
 

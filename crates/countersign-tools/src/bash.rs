@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_core::{
-    CommandPreview, Effect, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput,
+    CommandPreview, Effect, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput, shell,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::input;
+use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
 use crate::shown::shown;
 use crate::tool::{NeedsApproval, Tool, ToolError};
@@ -81,6 +82,21 @@ impl Bash {
     }
 }
 
+impl Bash {
+    /// Reads what a command would do, part by part.
+    fn understood(&self, command: &str, cwd: &Path) -> shell::Analysis {
+        let machine = Here { workspace: &self.workspace, environment: &self.environment };
+        let context = shell::Context {
+            cwd,
+            home: self.environment.get("HOME").map(Path::new),
+            env: &[],
+            own: self.workspace.off_limits(),
+            machine: &machine,
+        };
+        shell::analyse(command, &context)
+    }
+}
+
 fn read(call: &ToolCall) -> Result<Input, Invalid> {
     let input: Input = input::parse(call)?;
     if input.command.trim().is_empty() {
@@ -107,14 +123,16 @@ impl Planner for Bash {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let Input { command, .. } = read(call)?;
         let summary = format!("Run `{}`", shown(&command));
+        let understood = self.understood(&command, &call.cwd);
         let argv = vec!["bash".to_owned(), "-c".to_owned(), command];
-        Ok(Plan {
-            effects: vec![
-                Effect::Exec { argv, program: shell().map(Path::to_owned) },
-                Effect::Opaque { why: "a shell command can do anything its user can".to_owned() },
-            ],
-            summary,
-        })
+        // That a shell runs stays an effect of its own, so every command asks, also one that is
+        // proven to only read: there are no rules yet by which a person could say otherwise.
+        let mut effects = vec![Effect::Exec { argv, program: bash().map(Path::to_owned) }];
+        effects.extend(understood.effects);
+        effects.extend(
+            understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
+        );
+        Ok(Plan { effects, summary })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
@@ -157,7 +175,7 @@ impl Tool for Bash {
         }
         let cwd = &permit.call().cwd;
         let input = read(permit.call())?;
-        let shell = shell().ok_or_else(|| {
+        let shell = bash().ok_or_else(|| {
             ToolError::invalid(format!("there is no bash on this machine: {}", SHELLS.join(", ")))
         })?;
         if !tokio::fs::metadata(cwd).await.is_ok_and(|metadata| metadata.is_dir()) {
@@ -185,7 +203,7 @@ impl Tool for Bash {
     }
 }
 
-fn shell() -> Option<&'static Path> {
+fn bash() -> Option<&'static Path> {
     SHELLS.iter().map(Path::new).find(|shell| shell.exists())
 }
 

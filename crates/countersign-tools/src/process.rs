@@ -41,6 +41,13 @@ impl FromIterator<(String, String)> for Environment {
     }
 }
 
+impl Environment {
+    /// Returns the value of a variable.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// Names only: values may be private.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,6 +18,8 @@ const LINK_LIMIT: usize = 40;
 pub struct Workspace {
     // INVARIANT: absolute, links resolved.
     roots: Arc<[PathBuf]>,
+    /// Folders no command may touch, wherever they lie: where the gate keeps its own state.
+    off_limits: Arc<[PathBuf]>,
 }
 
 /// A root of a workspace has to be a folder that exists.
@@ -36,7 +38,19 @@ impl Workspace {
             Ok(_) => Err(NotAFolder { path, cause: io::ErrorKind::NotADirectory.into() }),
             Err(cause) => Err(NotAFolder { path, cause }),
         };
-        Ok(Self { roots: roots.into_iter().map(canonical).collect::<Result<_, _>>()? })
+        let roots = roots.into_iter().map(canonical).collect::<Result<_, _>>()?;
+        Ok(Self { roots, off_limits: Arc::default() })
+    }
+
+    /// Puts folders out of reach of commands: those that would touch them are denied.
+    #[must_use]
+    pub fn keeping_out_of(self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { off_limits: folders.into_iter().collect(), ..self }
+    }
+
+    /// Returns the folders no command may touch.
+    pub(crate) fn off_limits(&self) -> &[PathBuf] {
+        &self.off_limits
     }
 
     /// Returns the roots, links resolved.

@@ -132,23 +132,40 @@ async fn both_streams_have_their_share_of_the_answer() {
 }
 
 #[test]
-fn a_command_is_opaque_and_shown_whole() {
+fn a_command_asks_says_what_it_would_do_and_is_shown_whole() {
     let world = World::new();
-    let input = json!({"command": "sudo ls", "description": "Lists files", "timeout": 1000});
+    let input =
+        json!({"command": "sudo ls > out.txt", "description": "Lists files", "timeout": 1000});
     let plan = world.plan("Bash", input.clone()).unwrap();
-    let [Effect::Exec { argv, program: Some(_) }, Effect::Opaque { why }] = plan.effects.as_slice()
-    else {
+    let Some((Effect::Exec { argv, program: Some(_) }, rest)) = plan.effects.split_first() else {
         panic!("{plan:?}")
     };
-    assert_eq!(argv, &["bash", "-c", "sudo ls"]);
-    assert_eq!(why, "a shell command can do anything its user can");
+    assert_eq!(argv, &["bash", "-c", "sudo ls > out.txt"]);
+    let written = world.root.join("out.txt");
+    assert!(rest.iter().any(|effect| matches!(effect, Effect::Write(it) if it.path == written)));
     let Preview::Command(shown) = world.preview("Bash", input).unwrap() else {
         panic!("no command")
     };
-    assert_eq!((shown.command.as_str(), shown.timeout_ms), ("sudo ls", 1000));
+    assert_eq!((shown.command.as_str(), shown.timeout_ms), ("sudo ls > out.txt", 1000));
     assert_eq!(shown.description.as_deref(), Some("Lists files"));
     assert_eq!(shown.cwd, world.root.display().to_string());
     assert_eq!(shown.warnings, ["It runs with the rights of another user (`sudo`)."]);
+}
+
+/// Never executed here: only planned.
+#[test]
+fn what_would_destroy_the_system_or_touch_the_gates_own_state_is_forbidden() {
+    let world = World::new();
+    let forbidden = |command: &str| {
+        let plan = world.plan("Bash", json!({"command": command})).unwrap();
+        plan.effects.iter().any(|effect| matches!(effect, Effect::Forbidden { .. }))
+    };
+    for command in ["rm -rf /", "sudo rm -rf --no-preserve-root /", "dd if=/dev/zero of=/dev/sda"] {
+        assert!(forbidden(command), "{command}");
+    }
+    for command in ["ls", "rm -rf build", "echo 'rm -rf /'"] {
+        assert!(!forbidden(command), "{command}");
+    }
 }
 
 /// Everyone who holds the pipe `alive`: it ends when the last of them does.

@@ -1,7 +1,7 @@
 //! `countersign serve`: wires the parts and serves until told to stop.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,11 +27,12 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
 }
 
 async fn serve(args: ServeArgs) -> anyhow::Result<()> {
-    let workspaces = workspaces(&args.root)?;
     let model = model(&args)?;
+    let database = database(&args.common, args.database.as_deref())?;
+    let workspaces = workspaces(&args.root, &database)?;
     let listener = listen(args.common.listen).await?;
     let address = listener.local_addr()?;
-    let gate = gate(&args.common, args.database.as_deref())?;
+    let gate = gate(&args.common, &database)?;
     let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
     let (credential, sign_in) = credential(&args.common)?;
     let page = match &sign_in {
@@ -60,9 +61,13 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn workspaces(roots: &[PathBuf]) -> anyhow::Result<Vec<(Project, Workspace)>> {
+/// Returns a project per root, in none of which a command may touch our own database.
+fn workspaces(roots: &[PathBuf], database: &Path) -> anyhow::Result<Vec<(Project, Workspace)>> {
+    let own = database.parent().and_then(|folder| folder.canonicalize().ok());
     let workspace_of = |root: &PathBuf| {
-        let workspace = Workspace::new([root.clone()]).hint("give --root a folder that exists")?;
+        let workspace = Workspace::new([root.clone()])
+            .hint("give --root a folder that exists")?
+            .keeping_out_of(own.clone());
         let root = workspace.roots().first().context("a workspace without a root")?;
         let root = root.to_str().context("the workspace's path is not UTF-8")?;
         Ok((Project::of_root(root), workspace))
@@ -96,22 +101,26 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         .hint("another server may be running there; `--listen 127.0.0.1:0` takes a free port")
 }
 
-fn gate(common: &Common, database: Option<&str>) -> anyhow::Result<Gate> {
-    let file = match database.map(|url| (url, url.strip_prefix("sqlite:"))) {
-        Some((_, Some(path))) => PathBuf::from(path),
+/// Returns where the database is, or is to be; its folder is there.
+fn database(common: &Common, url: Option<&str>) -> anyhow::Result<PathBuf> {
+    match url.map(|url| (url, url.strip_prefix("sqlite:"))) {
+        Some((_, Some(path))) => Ok(std::path::absolute(path)?),
         Some((url, None)) => {
             let error =
                 anyhow::anyhow!("the database `{url}` is of a kind this version does not have");
-            return Err(Hinted { error, hint: "use `sqlite:PATH`".to_owned() }.into());
+            Err(Hinted { error, hint: "use `sqlite:PATH`".to_owned() }.into())
         }
-        None => data_folder(common)?.join("countersign.db"),
-    };
+        None => Ok(data_folder(common)?.join("countersign.db")),
+    }
+}
+
+fn gate(common: &Common, database: &Path) -> anyhow::Result<Gate> {
     let timeouts = match common.approval_timeout {
         Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
         None => Timeouts::default(),
     };
-    Gate::open(&file, Arc::new(SystemClock), timeouts)
-        .with_context(|| format!("could not open the database `{}`", file.display()))
+    Gate::open(database, Arc::new(SystemClock), timeouts)
+        .with_context(|| format!("could not open the database `{}`", database.display()))
         .hint("check the folder's permissions, or give another one with --data")
 }
 
