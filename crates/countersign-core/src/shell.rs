@@ -38,8 +38,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Effect, Target};
 
-pub use raw::segments as raw_segments;
-
 /// What the analysis must know of the machine.
 ///
 /// Every answer that cannot be given is `None`, and `None` never makes a command look harmless.

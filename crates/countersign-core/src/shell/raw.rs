@@ -10,10 +10,7 @@ const MAX_TOKENS: usize = 2_000;
 const MAX_ARGUMENTS: usize = 64;
 
 /// Splits a text into what may be commands, quotes and escapes dropped.
-///
-/// For rules that must hold when a text could not be read: a deny that names a program is compared
-/// with every tail of every segment. Never a reason to allow anything.
-pub fn segments(text: &str) -> Vec<Vec<String>> {
+fn segments(text: &str) -> Vec<Vec<String>> {
     let end =
         text.char_indices().map(|(at, _)| at).find(|at| *at >= MAX_BYTES).unwrap_or(text.len());
     let text = text.get(..end).unwrap_or_default().replace("${HOME}", "$HOME").replace("\\\n", "");
