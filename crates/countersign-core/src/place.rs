@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn a_root_below_a_special_folder_is_not_special_itself() {
-        let roots = [PathBuf::from("/home/me/.vscode/work")];
-        let place = Place::of(Path::new("/home/me/.vscode/work/a.rs"), &roots);
+        let roots = [PathBuf::from("/home/me/.vscode/ws")];
+        let place = Place::of(Path::new("/home/me/.vscode/ws/a.rs"), &roots);
         assert_eq!(place, Place { side: Side::Inside, special: None });
     }
 

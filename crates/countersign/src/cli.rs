@@ -20,7 +20,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Starts the server and its page.
-    #[command(after_help = "Example:\n  countersign serve --root ~/work/shop --open")]
+    #[command(after_help = "Example:\n  countersign serve --root ~/shop --open")]
     Serve(ServeArgs),
     /// Shows the product without an API key: a scripted model in a scratch workspace.
     #[command(after_help = "Example:\n  countersign demo")]
