@@ -1,5 +1,6 @@
 //! What the gate asks of a tool before it decides.
 
+use crate::shell::Part;
 use crate::{Effect, Preview, ToolCall};
 
 /// What a call would do, in the tool's own reading of its input.
@@ -9,6 +10,15 @@ pub struct Plan {
     pub effects: Vec<Effect>,
     /// One plain sentence of effect for the person who decides ("Create `src/a.rs` (12 lines)").
     pub summary: String,
+    /// The commands it would run, one by one, where it runs any: rules speak of each alone.
+    pub commands: Vec<Part>,
+}
+
+impl Plan {
+    /// Returns the plan of a call that runs no commands.
+    pub fn new(effects: Vec<Effect>, summary: impl Into<String>) -> Self {
+        Self { effects, summary: summary.into(), commands: Vec::new() }
+    }
 }
 
 /// Why a call cannot run as it was made: for the model, so that it can mend it.

@@ -132,7 +132,7 @@ impl Planner for Bash {
         effects.extend(
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
-        Ok(Plan { effects, summary })
+        Ok(Plan { effects, summary, commands: understood.parts })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -160,7 +160,7 @@ impl Planner for Edit {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Edit `{}`", shown(&input.file_path));
-        Ok(Plan { effects: vec![Effect::Read(target.clone()), Effect::Write(target)], summary })
+        Ok(Plan::new(vec![Effect::Read(target.clone()), Effect::Write(target)], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -111,7 +111,7 @@ impl Planner for Glob {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let search = self.read(call)?;
         let summary = format!("Find `{}` in `{}`", shown(&search.pattern), shown(&search.path));
-        Ok(Plan { effects: vec![Effect::Read(search.target)], summary })
+        Ok(Plan::new(vec![Effect::Read(search.target)], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

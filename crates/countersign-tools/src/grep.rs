@@ -177,7 +177,7 @@ impl Planner for Grep {
         let search = self.read(call)?;
         let (pattern, path) = (shown(&search.input.pattern), shown(&search.path));
         let summary = format!("Search for `{pattern}` in `{path}`");
-        Ok(Plan { effects: vec![Effect::Read(search.target)], summary })
+        Ok(Plan::new(vec![Effect::Read(search.target)], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -86,7 +86,7 @@ impl Planner for Read {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Read `{}`", shown(&input.file_path));
-        Ok(Plan { effects: vec![Effect::Read(target)], summary })
+        Ok(Plan::new(vec![Effect::Read(target)], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

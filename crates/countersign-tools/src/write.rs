@@ -66,7 +66,7 @@ impl Planner for Write {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Write `{}`", shown(&input.file_path));
-        Ok(Plan { effects: vec![Effect::Write(target)], summary })
+        Ok(Plan::new(vec![Effect::Write(target)], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

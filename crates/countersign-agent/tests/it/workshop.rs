@@ -346,7 +346,7 @@ impl Own {
 impl Planner for Own {
     fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
         (self.planning)();
-        Ok(Plan { effects: vec![self.effect.clone()], summary: "Do it".into() })
+        Ok(Plan::new(vec![self.effect.clone()], "Do it"))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

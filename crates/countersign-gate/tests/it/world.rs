@@ -141,7 +141,7 @@ impl Planner for Fake {
             Self::Invalid => return Err(Invalid("`file_path` is missing".into())),
             Self::Panics => panic!("a tool with a fault"),
         };
-        Ok(Plan { effects, summary: "Write `a`".into() })
+        Ok(Plan::new(effects, "Write `a`"))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -120,7 +120,7 @@ impl World {
     }
 
     fn permit(&self, call: ToolCall, preview: Option<Preview>) -> Result<Permit, Invalid> {
-        let Plan { effects, summary } = self.tool(&call.tool_name).plan(&call)?;
+        let Plan { effects, summary, .. } = self.tool(&call.tool_name).plan(&call)?;
         Ok(permit(call, effects, summary, preview))
     }
 

@@ -81,7 +81,7 @@ impl Planner for WritesOne {
     fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
         let place = Place { side: Side::Inside, special: None };
         let target = Target { path: "/src/main.rs".into(), place };
-        Ok(Plan { effects: vec![Effect::Write(target)], summary: "Write `src/main.rs`".to_owned() })
+        Ok(Plan::new(vec![Effect::Write(target)], "Write `src/main.rs`"))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
