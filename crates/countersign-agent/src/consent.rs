@@ -125,7 +125,7 @@ impl Consent {
                 Stance::ToolDecides { needs_approval: needs_approval(tool, input).await }
             }
         };
-        Policy { stance }
+        Policy::without_rules(stance)
     }
 
     pub(crate) fn callback(&self) -> Option<&Callback> {

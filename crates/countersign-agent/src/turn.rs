@@ -236,7 +236,7 @@ impl<'a> Turn<'a> {
             biased;
             // Nobody has said yet that nobody need be asked.
             () = self.cancel.cancelled() => {
-                Policy { stance: Stance::ToolDecides { needs_approval: true } }
+                Policy::without_rules(Stance::ToolDecides { needs_approval: true })
             }
             policy = runner.consent.policy(tool, &call.input) => policy,
         };

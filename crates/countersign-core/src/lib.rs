@@ -2,7 +2,7 @@
 //!
 //! A [`ToolCall`] is what an agent wants. A [`Planner`] (each tool is one) says which [`Effect`]s it
 //! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
-//! effects and risk into a [`Verdict`] that keeps every [`Reason`]. An [`Approval`] carries the call
+//! effects and risk into a [`Verdict`] that keeps every [`Reason`]; people's [`rule`]s are part of it. An [`Approval`] carries the call
 //! through its [`State`]s; [`Approval::start`] hands out the [`Permit`] on which alone tools run.
 //! What happened is told by [`Event`]s. [`shell`] reads command lines.
 //!
@@ -16,10 +16,13 @@ mod effect;
 mod event;
 mod id;
 mod mask;
+mod mode;
 mod place;
 mod policy;
 mod preview;
+mod proposal;
 pub mod risk;
+pub mod rule;
 pub mod shell;
 mod tool;
 mod verdict;
@@ -34,9 +37,12 @@ pub use effect::{Effect, Target};
 pub use event::{Event, Usage};
 pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
 pub use mask::masked;
+pub use mode::Mode;
 pub use place::{Place, Side, Special};
 pub use policy::{Policy, Stance};
 pub use preview::{CommandPreview, DiffPreview, Preimage, Preview};
+pub use proposal::{Proposal, proposals};
 pub use risk::Risk;
+pub use rule::{Rule, RuleSet};
 pub use tool::{Invalid, Plan, Planner, ToolOutput};
 pub use verdict::{Outcome, Reason, Verdict};

@@ -1,14 +1,31 @@
-//! Policy: from call, effects and risk to a verdict.
+//! Policy: from a call and its plan to a verdict.
+//!
+//! Everything that speaks against a call is collected first: floors, rules that deny or ask, rules
+//! that cannot be read. Then every single effect needs something that allows it, a rule or the proof
+//! that it only reads here; what nothing allows asks. The mode says what becomes of that asking. No
+//! step can take back what another one said.
 
+mod cover;
+mod restrict;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Effect, Outcome, Reason, Risk, ToolCall, Verdict, risk};
+use self::cover::Cover;
+use self::restrict::Restrict;
+use crate::rule::{Anchors, RuleSet};
+use crate::{Effect, Mode, Outcome, Plan, Reason, Risk, ToolCall, Verdict};
 
 /// Who is there to be asked, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
-    /// A person watches: what is not LOW asks.
+    /// A person watches: what nothing allows asks.
     Attended {
         /// Whether LOW calls run without asking (S1's `auto_approve_read`).
         auto_approve_read: bool,
@@ -22,133 +39,107 @@ pub enum Stance {
     Unattended,
 }
 
-/// The rules that apply to one call.
+/// What applies to one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// What holds where no rule speaks.
     pub stance: Stance,
+    /// What becomes of calls that would ask.
+    pub mode: Mode,
+    /// What people have said beforehand.
+    pub rules: Arc<RuleSet>,
+}
+
+/// A call as the policy looks at it.
+pub(crate) struct Case<'a> {
+    pub(crate) call: &'a ToolCall,
+    pub(crate) plan: &'a Plan,
+    pub(crate) rules: &'a RuleSet,
+    pub(crate) mode: Mode,
+    pub(crate) now: Timestamp,
 }
 
 impl Policy {
+    /// Returns the policy without rules.
+    pub fn without_rules(stance: Stance) -> Self {
+        let anchors = Anchors { root: "/".into(), home: None };
+        Self { stance, mode: Mode::Default, rules: Arc::new(RuleSet::empty(anchors)) }
+    }
+
     /// Returns the verdict on a call: pure, and with every reason kept.
-    pub fn verdict(&self, call: &ToolCall, effects: &[Effect], risk: Risk) -> Verdict {
-        let mut reasons = match self.stance {
-            Stance::Attended { auto_approve_read } => attended(auto_approve_read, effects, risk),
+    pub fn verdict(&self, call: &ToolCall, plan: &Plan, risk: Risk, now: Timestamp) -> Verdict {
+        let case = Case { call, plan, rules: &self.rules, mode: self.mode, now };
+        // What was said outright, and what only follows from nothing having been said.
+        let mut firm: Vec<_> = plan.effects.iter().filter_map(forbidden).collect();
+        firm.extend(Restrict::new(&case).reasons());
+        let soft = match self.stance {
+            Stance::Attended { auto_approve_read } => {
+                let mut reasons = Cover::new(&case).reasons();
+                if risk == Risk::Low && !auto_approve_read {
+                    reasons.push(Reason::new(
+                        Outcome::Ask,
+                        "reading asks too: automatic approval of reads is off",
+                    ));
+                }
+                reasons
+            }
             Stance::ToolDecides { needs_approval } => vec![tool_said(call, needs_approval)],
-            Stance::Unattended => vec![Reason {
-                outcome: Outcome::Allow,
-                text: "runs unattended: nothing is asked".to_owned(),
-            }],
+            Stance::Unattended => {
+                vec![Reason::new(Outcome::Allow, "runs unattended: nothing is asked")]
+            }
         };
-        // The floor: holds in every stance.
-        reasons.extend(effects.iter().filter_map(forbidden));
-        Verdict::from_reasons(reasons)
+        firm.extend(soft.into_iter().map(|reason| self.in_mode(reason)));
+        if self.mode == Mode::DontAsk {
+            firm = firm.into_iter().map(not_asked).collect();
+        }
+        Verdict::from_reasons(firm)
+    }
+
+    fn in_mode(&self, reason: Reason) -> Reason {
+        match (self.mode, reason.outcome) {
+            (Mode::BypassPermissions, Outcome::Ask) => Reason { outcome: Outcome::Allow, ..reason },
+            _ => reason,
+        }
     }
 }
 
+/// With nobody to ask, what would ask is denied.
+fn not_asked(reason: Reason) -> Reason {
+    match reason.outcome {
+        Outcome::Ask => Reason {
+            outcome: Outcome::Deny,
+            text: format!("{} (and this mode asks nobody)", reason.text),
+            ..reason
+        },
+        Outcome::Allow | Outcome::Deny => reason,
+    }
+}
+
+/// The floor: holds in every stance and mode.
 fn forbidden(effect: &Effect) -> Option<Reason> {
     match effect {
-        Effect::Forbidden { why } => Some(Reason { outcome: Outcome::Deny, text: why.clone() }),
+        Effect::Forbidden { why } => Some(Reason::new(Outcome::Deny, why.clone())),
         _ => None,
     }
-}
-
-fn attended(auto_approve_read: bool, effects: &[Effect], risk: Risk) -> Vec<Reason> {
-    let mut reasons: Vec<_> = risk::factors(effects)
-        .into_iter()
-        .map(|(risk, text)| Reason {
-            outcome: if risk == Risk::Low { Outcome::Allow } else { Outcome::Ask },
-            text,
-        })
-        .collect();
-    if risk == Risk::Low && !auto_approve_read {
-        reasons.push(Reason {
-            outcome: Outcome::Ask,
-            text: "reading asks too: automatic approval of reads is off".to_owned(),
-        });
-    }
-    reasons
 }
 
 fn tool_said(call: &ToolCall, needs_approval: bool) -> Reason {
     let tool = &call.tool_name;
     if needs_approval {
-        Reason { outcome: Outcome::Ask, text: format!("`{tool}` asks before it runs") }
+        Reason::new(Outcome::Ask, format!("`{tool}` asks before it runs"))
     } else {
-        Reason { outcome: Outcome::Allow, text: format!("`{tool}` does not ask") }
+        Reason::new(Outcome::Allow, format!("`{tool}` does not ask"))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::{Place, Side, Target};
-
-    #[test]
-    fn attended_low_runs_the_rest_asks() {
-        let stance = Stance::Attended { auto_approve_read: true };
-        check(stance, &[read(Side::Inside)], Outcome::Allow);
-        check(stance, &[read(Side::Outside)], Outcome::Ask);
-        check(stance, &[read(Side::Inside), write()], Outcome::Ask);
-        check(stance, &[], Outcome::Ask);
+impl Case<'_> {
+    /// Returns the command of the call that has an effect, if there is one.
+    pub(crate) fn part_of(&self, effect: &Effect) -> Option<usize> {
+        self.plan.commands.iter().position(|part| part.effects.contains(effect))
     }
 
-    #[test]
-    fn with_automatic_reads_off_everything_asks() {
-        let stance = Stance::Attended { auto_approve_read: false };
-        check(stance, &[read(Side::Inside)], Outcome::Ask);
-    }
-
-    #[test]
-    fn what_is_forbidden_is_denied_in_every_stance() {
-        let forbidden = || Effect::Forbidden { why: "destroys the system".into() };
-        for stance in [
-            Stance::Attended { auto_approve_read: true },
-            Stance::ToolDecides { needs_approval: false },
-            Stance::Unattended,
-        ] {
-            check(stance, &[read(Side::Inside), forbidden()], Outcome::Deny);
-        }
-    }
-
-    #[test]
-    fn the_library_asks_where_the_tool_says_so() {
-        check(Stance::ToolDecides { needs_approval: true }, &[read(Side::Inside)], Outcome::Ask);
-        check(Stance::ToolDecides { needs_approval: false }, &[write()], Outcome::Allow);
-        check(Stance::Unattended, &[write()], Outcome::Allow);
-    }
-
-    #[track_caller]
-    fn check(stance: Stance, effects: &[Effect], outcome: Outcome) {
-        let verdict = Policy { stance }.verdict(&call(), effects, risk::assess(effects));
-        assert_eq!(verdict.outcome, outcome, "{stance:?} {effects:?}");
-        assert!(verdict.reasons.iter().any(|reason| reason.outcome == outcome));
-    }
-
-    fn read(side: Side) -> Effect {
-        Effect::Read(Target { path: "/p".into(), place: Place { side, special: None } })
-    }
-
-    fn write() -> Effect {
-        Effect::Write(Target {
-            path: "/p".into(),
-            place: Place { side: Side::Inside, special: None },
-        })
-    }
-
-    fn call() -> ToolCall {
-        ToolCall {
-            id: Uuid::nil().into(),
-            project: "p".into(),
-            session: "s".into(),
-            run: None,
-            tool_use_id: "t".into(),
-            tool_name: "Write".to_owned(),
-            input: json!({}),
-            cwd: "/".into(),
-        }
+    /// Returns whether anything about the call could not be determined.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.plan.effects.iter().any(|effect| matches!(effect, Effect::Opaque { .. }))
     }
 }

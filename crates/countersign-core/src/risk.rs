@@ -49,7 +49,8 @@ pub fn factors(effects: &[Effect]) -> Vec<(Risk, String)> {
     found
 }
 
-fn factor(effect: &Effect) -> (Risk, String) {
+/// Returns how risky one effect is, and why.
+pub fn factor(effect: &Effect) -> (Risk, String) {
     match effect {
         Effect::Read(target) => reading(target),
         Effect::Write(target) => writing(target),

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule::Spoken;
+
 /// What is to happen with a call. The order is the algebra: the stricter one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +23,31 @@ pub struct Reason {
     pub outcome: Outcome,
     /// In words for the person who decides.
     pub text: String,
+    /// Which command of the call it is about, where it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+    /// The rule that spoke, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Spoken>,
+}
+
+impl Reason {
+    /// Returns a reason that no rule gave, about the call as a whole.
+    pub fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+        Self { outcome, text: text.into(), part: None, rule: None }
+    }
+
+    /// Returns the same about one command of the call.
+    #[must_use]
+    pub fn about(self, part: Option<usize>) -> Self {
+        Self { part, ..self }
+    }
+
+    /// Returns the same as said by a rule.
+    #[must_use]
+    pub fn by(self, rule: Spoken) -> Self {
+        Self { rule: Some(rule), ..self }
+    }
 }
 
 /// The gate's word on a call.
@@ -39,6 +66,27 @@ impl Verdict {
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.outcome));
         Self { outcome, reasons }
     }
+
+    /// Returns what was said of one command of the call: the strictest of it.
+    pub fn of_part(&self, part: usize) -> Option<Outcome> {
+        self.about(part).map(|reason| reason.outcome).max()
+    }
+
+    /// Returns the reasons that are about one command of the call.
+    pub fn about(&self, part: usize) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().filter(move |reason| reason.part == Some(part))
+    }
+
+    /// Returns the rules that spoke, each once, the strictest first.
+    pub fn rules(&self) -> Vec<&Spoken> {
+        let mut once = Vec::new();
+        for rule in self.reasons.iter().filter_map(|reason| reason.rule.as_ref()) {
+            if !once.contains(&rule) {
+                once.push(rule);
+            }
+        }
+        once
+    }
 }
 
 #[cfg(test)]
@@ -48,8 +96,7 @@ mod tests {
     #[test]
     fn the_strictest_reason_wins_and_none_means_ask() {
         let said = |outcomes: &[Outcome]| {
-            let reasons =
-                outcomes.iter().map(|outcome| Reason { outcome: *outcome, text: String::new() });
+            let reasons = outcomes.iter().map(|outcome| Reason::new(*outcome, ""));
             Verdict::from_reasons(reasons.collect()).outcome
         };
         assert_eq!(said(&[]), Outcome::Ask);

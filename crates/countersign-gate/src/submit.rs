@@ -39,7 +39,7 @@ impl Gate {
             Err(why) => return self.refuse(draft(call, now), "validation", why).await,
         };
         let risk = risk::assess(&plan.effects);
-        let verdict = policy.verdict(&call, &plan.effects, risk);
+        let verdict = policy.verdict(&call, &plan, risk, now);
         let outcome = verdict.outcome;
         let judged = judged(draft(call, now), plan, risk, verdict);
         match outcome {

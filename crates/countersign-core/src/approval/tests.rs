@@ -160,7 +160,7 @@ fn new() -> Approval {
         effects: vec![],
         summary: "Create `a`".into(),
         risk: Risk::Medium,
-        verdict: Verdict::from_reasons(vec![Reason { outcome: Outcome::Ask, text: "asks".into() }]),
+        verdict: Verdict::from_reasons(vec![Reason::new(Outcome::Ask, "asks")]),
         preview: None,
         created_at: second(0),
         state: State::Pending,

@@ -92,7 +92,7 @@ fn open(file: &Path, clock: &Arc<ManualClock>) -> Gate {
 }
 
 pub(crate) fn attended() -> Policy {
-    Policy { stance: Stance::Attended { auto_approve_read: true } }
+    Policy::without_rules(Stance::Attended { auto_approve_read: true })
 }
 
 pub(crate) fn call(tool: &str) -> ToolCall {

@@ -48,7 +48,7 @@ async fn some(gate: Gate, count: usize) -> anyhow::Result<Vec<Duration>> {
 }
 
 async fn one(gate: &Gate) -> anyhow::Result<()> {
-    let policy = Policy { stance: Stance::Attended { auto_approve_read: true } };
+    let policy = Policy::without_rules(Stance::Attended { auto_approve_read: true });
     let Submitted::Waiting(asked) = gate.submit(call(), Arc::new(WritesOne), &policy).await? else {
         bail!("a call that should ask did not");
     };

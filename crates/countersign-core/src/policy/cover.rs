@@ -1,0 +1,241 @@
+//! What speaks for a call: every single effect needs something that allows it.
+
+use super::Case;
+use crate::place::{Side, Special};
+use crate::rule::{Access, Pattern, Rule, Source, Spoken, names_tool, redirects, wild};
+use crate::shell::{Finding, Part};
+use crate::{Effect, Mode, Outcome, Reason, Target, risk};
+
+pub(super) struct Cover<'a> {
+    case: &'a Case<'a>,
+    allows: Vec<(Source, &'a Rule)>,
+}
+
+impl<'a> Cover<'a> {
+    pub(super) fn new(case: &'a Case<'a>) -> Self {
+        // A plan that would be carried out by rules is no plan.
+        let heeds = case.mode != Mode::Plan;
+        let rules = case.rules.rules(Outcome::Allow, case.now).filter(|_| heeds);
+        Self { case, allows: rules.collect() }
+    }
+
+    pub(super) fn reasons(&self) -> Vec<Reason> {
+        let plan = self.case.plan;
+        if plan.effects.is_empty() {
+            return vec![Reason::new(Outcome::Ask, "what it would do is unknown")];
+        }
+        let mut reasons = Vec::new();
+        for (at, part) in plan.commands.iter().enumerate() {
+            reasons.extend(self.part(part).into_iter().map(|reason| reason.about(Some(at))));
+        }
+        let loose = plan.effects.iter().filter(|it| self.case.part_of(it).is_none());
+        for effect in loose {
+            reasons.extend(self.effect(effect));
+        }
+        once(reasons)
+    }
+
+    /// One command: its rule or its proof, and then whatever these do not speak for.
+    fn part(&self, part: &Part) -> Vec<Reason> {
+        let rule = self.rule_for(part);
+        let mut reasons = Vec::new();
+        if let Some((source, rule)) = rule {
+            let text = format!("{source} allow `{}`", rule.text);
+            reasons.push(Reason::new(Outcome::Allow, text).by(Spoken::by(rule, source)));
+        }
+        for effect in &part.effects {
+            if !goes_with(rule, part, effect) {
+                reasons.extend(self.of_part(part, effect));
+            }
+        }
+        let asks = reasons.iter().any(|reason| reason.outcome > Outcome::Allow);
+        match &part.finding {
+            Finding::Unproven { why } if rule.is_none() && !asks => {
+                reasons.push(Reason::new(Outcome::Ask, why.clone()));
+            }
+            Finding::Changes if reasons.is_empty() => {
+                reasons.push(Reason::new(Outcome::Ask, "changes files"));
+            }
+            Finding::ReadOnly if reasons.is_empty() => {
+                reasons.push(Reason::new(Outcome::Allow, "only reads"));
+            }
+            _ => {}
+        }
+        reasons
+    }
+
+    fn of_part(&self, part: &Part, effect: &Effect) -> Option<Reason> {
+        let reason = self.effect(effect)?;
+        // Why a program is not known to be harmless says more than that it runs.
+        match (effect, &part.finding) {
+            (Effect::Exec { .. }, Finding::Unproven { why }) if reason.outcome == Outcome::Ask => {
+                let (_, what) = risk::factor(effect);
+                Some(Reason { text: format!("{what}: {why}"), ..reason })
+            }
+            _ => Some(reason),
+        }
+    }
+
+    fn rule_for(&self, part: &Part) -> Option<(Source, &'a Rule)> {
+        let permits = |rule: &Rule| match &rule.pattern {
+            Pattern::Command(pattern) => pattern.permits(part),
+            Pattern::Argv(pattern) => !pattern.sandboxed && pattern.permits(part),
+            Pattern::Tool(name) => {
+                crate::rule::COMMAND_TOOLS.contains(&name.as_str())
+                    && names_tool(name, &self.case.call.tool_name)
+            }
+            Pattern::Path(..) | Pattern::Domain(_) | Pattern::Agent(_) | Pattern::Field { .. } => {
+                false
+            }
+        };
+        self.allows.iter().copied().find(|(_, rule)| permits(rule))
+    }
+
+    /// One effect: what allows it, or that nothing does. None for what others speak of.
+    fn effect(&self, effect: &Effect) -> Option<Reason> {
+        let (_, what) = risk::factor(effect);
+        let asks = || Reason::new(Outcome::Ask, what.clone());
+        let reason = match effect {
+            Effect::Forbidden { .. } => return None,
+            Effect::Read(target) => self.read(target, what),
+            Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
+                self.change(effect, what)
+            }
+            Effect::Net { host: Some(host) } => {
+                let named = |rule: &Rule| match &rule.pattern {
+                    Pattern::Domain(pattern) => pattern.matches(host),
+                    _ => self.names_this_tool(rule),
+                };
+                self.by_rule(named, &what).unwrap_or_else(asks)
+            }
+            Effect::SpawnAgent { agent } => {
+                let named = |rule: &Rule| match &rule.pattern {
+                    Pattern::Agent(name) => wild(name, agent),
+                    _ => self.names_this_tool(rule),
+                };
+                self.by_rule(named, &what).unwrap_or_else(asks)
+            }
+            // What a tool of another server does nobody knows: who allows the tool, allows that.
+            Effect::Opaque { .. } if self.case.call.tool_name.starts_with("mcp__") => {
+                self.by_rule(|rule| self.names_this_tool(rule), &what).unwrap_or_else(asks)
+            }
+            Effect::Net { host: None }
+            | Effect::Env { .. }
+            | Effect::Exec { .. }
+            | Effect::RunsLater { .. }
+            | Effect::Opaque { .. } => asks(),
+        };
+        Some(reason)
+    }
+
+    fn read(&self, target: &Target, what: String) -> Reason {
+        if target.place.special == Some(Special::Secret) {
+            return Reason::new(Outcome::Ask, what);
+        }
+        if target.place.side == Side::Inside {
+            return Reason::new(Outcome::Allow, what);
+        }
+        let covers = |rule: &Rule| match &rule.pattern {
+            // Who may change a file may look at it.
+            Pattern::Path(_, pattern) => {
+                pattern.permits(&target.path, &self.case.call.cwd, self.case.rules.anchors())
+            }
+            Pattern::Tool(name) => name == "Read",
+            _ => false,
+        };
+        self.by_rule(covers, &what).unwrap_or_else(|| Reason::new(Outcome::Ask, what))
+    }
+
+    fn change(&self, effect: &Effect, what: String) -> Reason {
+        if self.case.mode == Mode::Plan {
+            return Reason::new(Outcome::Deny, format!("{what}; in plan mode nothing is changed"));
+        }
+        let targets = targets(effect);
+        if targets.iter().any(|target| is_special(target)) {
+            return Reason::new(Outcome::Ask, what);
+        }
+        let inside = targets.iter().all(|target| target.place.side == Side::Inside);
+        if self.case.mode == Mode::AcceptEdits && inside {
+            return Reason::new(Outcome::Allow, format!("{what}; this mode accepts edits"));
+        }
+        let covers = |rule: &Rule, target: &Target| match &rule.pattern {
+            Pattern::Path(Access::Edit, pattern) => {
+                let means =
+                    pattern.permits(&target.path, &self.case.call.cwd, self.case.rules.anchors());
+                means && (target.place.side == Side::Inside || pattern.is_elsewhere())
+            }
+            Pattern::Tool(name) => inside && crate::rule::WRITERS.contains(&name.as_str()),
+            _ => false,
+        };
+        let mut said = None;
+        for target in &targets {
+            match self.by_rule(|rule| covers(rule, target), &what) {
+                Some(reason) => said = Some(reason),
+                None => return Reason::new(Outcome::Ask, what),
+            }
+        }
+        said.unwrap_or_else(|| Reason::new(Outcome::Ask, what))
+    }
+
+    fn names_this_tool(&self, rule: &Rule) -> bool {
+        matches!(&rule.pattern, Pattern::Tool(name) if names_tool(name, &self.case.call.tool_name))
+    }
+
+    fn by_rule(&self, covers: impl Fn(&Rule) -> bool, what: &str) -> Option<Reason> {
+        let (source, rule) = self.allows.iter().copied().find(|(_, rule)| covers(rule))?;
+        let text = format!("{what}; {source} allow `{}`", rule.text);
+        Some(Reason::new(Outcome::Allow, text).by(Spoken::by(rule, source)))
+    }
+}
+
+/// Whether an effect is part of what a rule that allows a command means.
+///
+/// That the program runs, and what it is known to change here; not where its output is sent, whom
+/// it talks to by name, or what it could not be seen to do.
+fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> bool {
+    let Some((_, rule)) = rule else { return false };
+    let network = matches!(&rule.pattern, Pattern::Argv(pattern) if pattern.network);
+    match effect {
+        Effect::Exec { .. } => true,
+        Effect::Net { host: None } => matches!(rule.pattern, Pattern::Command(_)) || network,
+        Effect::Net { host: Some(_) } => network,
+        Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
+            part.finding == Finding::Changes
+                && !redirects(part)
+                && targets(effect).iter().all(|target| is_ordinary(target))
+        }
+        Effect::Read(_)
+        | Effect::Env { .. }
+        | Effect::SpawnAgent { .. }
+        | Effect::RunsLater { .. }
+        | Effect::Forbidden { .. }
+        | Effect::Opaque { .. } => false,
+    }
+}
+
+fn targets(effect: &Effect) -> Vec<&Target> {
+    match effect {
+        Effect::Write(target) | Effect::Delete(target) => vec![target],
+        Effect::Rename { from, to } => vec![from, to],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether nothing about a target needs a person, whatever was allowed.
+fn is_ordinary(target: &Target) -> bool {
+    target.place.side == Side::Inside && !is_special(target)
+}
+
+fn is_special(target: &Target) -> bool {
+    matches!(target.place.special, Some(Special::Secret | Special::Protected))
+}
+
+fn once(reasons: Vec<Reason>) -> Vec<Reason> {
+    let mut once: Vec<Reason> = Vec::new();
+    for reason in reasons {
+        if !once.contains(&reason) {
+            once.push(reason);
+        }
+    }
+    once
+}

@@ -1,0 +1,174 @@
+//! What speaks against a call: rules that deny or ask, and rules that could not be read.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Case;
+use crate::rule::{Access, Pattern, Rule, Source, Spoken, names_tool, runs_what_it_is_given, wild};
+use crate::{Effect, Outcome, Reason, Target};
+
+/// Tokens of a text that was not understood that are looked at.
+const RAW_TOKENS: usize = 2_000;
+
+pub(super) struct Restrict<'a> {
+    case: &'a Case<'a>,
+    /// The words of a command that was not fully understood: a denial must not get lost in it.
+    raw: Vec<&'a str>,
+}
+
+/// Where a rule found what it looks for.
+struct Hit {
+    part: Option<usize>,
+    what: String,
+}
+
+impl<'a> Restrict<'a> {
+    pub(super) fn new(case: &'a Case<'a>) -> Self {
+        let unclear = case.is_opaque() || case.plan.commands.iter().any(runs_what_it_is_given);
+        let text = case.call.input.get("command").and_then(Value::as_str).unwrap_or_default();
+        let raw = if unclear { tokens(text) } else { Vec::new() };
+        Self { case, raw }
+    }
+
+    pub(super) fn reasons(&self) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        for outcome in [Outcome::Deny, Outcome::Ask] {
+            for (source, rule) in self.case.rules.rules(outcome, self.case.now) {
+                reasons.extend(self.hits(rule).into_iter().map(|hit| said(rule, source, &hit)));
+            }
+        }
+        reasons.extend(self.case.rules.broken().map(|(source, why)| {
+            let text = format!("{source} could not be read, so everything asks: {why}");
+            Reason::new(Outcome::Ask, text)
+        }));
+        reasons
+    }
+
+    fn hits(&self, rule: &Rule) -> Vec<Hit> {
+        match &rule.pattern {
+            Pattern::Tool(name) => self.tool(name),
+            Pattern::Command(pattern) => {
+                let hits = self.parts(|part| pattern.restricts(part));
+                if hits.is_empty() && pattern.occurs_in(&self.raw) { raw_hit() } else { hits }
+            }
+            Pattern::Argv(pattern) => self.parts(|part| pattern.restricts(part)),
+            Pattern::Path(access, pattern) => {
+                let anchors = self.case.rules.anchors();
+                let means = |path: &Path| pattern.restricts(path, &self.case.call.cwd, anchors);
+                let hits = self.files(*access, means);
+                let raw = || self.raw_paths().any(|path| means(&path));
+                if hits.is_empty() && raw() { raw_hit() } else { hits }
+            }
+            Pattern::Domain(pattern) => self.effects(|effect| match effect {
+                Effect::Net { host: Some(host) } if pattern.matches(host) => {
+                    Some(format!("talks to `{host}`"))
+                }
+                _ => None,
+            }),
+            Pattern::Agent(name) => self.effects(|effect| match effect {
+                Effect::SpawnAgent { agent } if wild(name, agent) => {
+                    Some(format!("starts the agent `{agent}`"))
+                }
+                _ => None,
+            }),
+            Pattern::Field { tool, name, value } => self.field(tool, name, value),
+        }
+    }
+
+    fn tool(&self, name: &str) -> Vec<Hit> {
+        let tool = &self.case.call.tool_name;
+        // One way to change files stands for all of them.
+        let writers = crate::rule::WRITERS;
+        let both_write = writers.contains(&name) && writers.contains(&tool.as_str());
+        if names_tool(name, tool) || both_write {
+            vec![Hit { part: None, what: format!("uses `{tool}`") }]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn parts(&self, matches: impl Fn(&crate::shell::Part) -> bool) -> Vec<Hit> {
+        let parts = self.case.plan.commands.iter().enumerate();
+        let hits = parts.filter(|(_, part)| matches(part));
+        hits.map(|(at, part)| Hit { part: Some(at), what: format!("runs `{}`", part.text) })
+            .collect()
+    }
+
+    fn effects(&self, what: impl Fn(&Effect) -> Option<String>) -> Vec<Hit> {
+        let effects = self.case.plan.effects.iter();
+        effects
+            .filter_map(|effect| Some(Hit { what: what(effect)?, part: self.case.part_of(effect) }))
+            .collect()
+    }
+
+    fn files(&self, access: Access, means: impl Fn(&Path) -> bool) -> Vec<Hit> {
+        let hit = |target: &Target, verb: &str| {
+            means(&target.path).then(|| format!("{verb} `{}`", target.path.display()))
+        };
+        // With a folder goes all that is in it.
+        let gone = |target: &Target, verb: &str| {
+            hit(target, verb).or_else(|| {
+                means(&target.path.join("any"))
+                    .then(|| format!("{verb} `{}` with all that is in it", target.path.display()))
+            })
+        };
+        self.effects(|effect| match (access, effect) {
+            (Access::Read, Effect::Read(target)) => hit(target, "reads"),
+            (Access::Edit, Effect::Write(target)) => hit(target, "writes"),
+            (Access::Edit, Effect::Delete(target)) => gone(target, "deletes"),
+            (Access::Edit, Effect::Rename { from, to }) => {
+                gone(from, "moves").or_else(|| hit(to, "writes"))
+            }
+            _ => None,
+        })
+    }
+
+    fn raw_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let cwd = &self.case.call.cwd;
+        let home = self.case.rules.anchors().home.as_deref();
+        self.raw.iter().map(move |token| match (token.strip_prefix("~/"), home) {
+            (Some(below), Some(home)) => normal(&home.join(below)),
+            _ => normal(&cwd.join(token)),
+        })
+    }
+
+    fn field(&self, tool: &str, name: &str, value: &str) -> Vec<Hit> {
+        let found = self.case.call.input.get(name).map(|found| match found {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let is = names_tool(tool, &self.case.call.tool_name)
+            && found.as_deref().is_some_and(|found| wild(value, found));
+        let what = format!("`{name}` is `{}`", found.unwrap_or_default());
+        if is { vec![Hit { part: None, what }] } else { Vec::new() }
+    }
+}
+
+fn said(rule: &Rule, source: Source, hit: &Hit) -> Reason {
+    let verb = if rule.outcome == Outcome::Deny { "deny" } else { "ask for" };
+    let why = rule.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let text = format!("{}; {source} {verb} `{}`{why}", hit.what, rule.text);
+    Reason::new(rule.outcome, text).about(hit.part).by(Spoken::by(rule, source))
+}
+
+fn raw_hit() -> Vec<Hit> {
+    let what = "could not be read in full, and it stands in its text".to_owned();
+    vec![Hit { part: None, what }]
+}
+
+fn tokens(text: &str) -> Vec<&str> {
+    let border = |c: char| c.is_whitespace() || ";|&()<>`{}$'\"\\=,:[]".contains(c);
+    text.split(border).filter(|token| !token.is_empty()).take(RAW_TOKENS).collect()
+}
+
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut normal, component| {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+        normal
+    })
+}

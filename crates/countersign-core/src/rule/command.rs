@@ -1,0 +1,239 @@
+//! Patterns of commands: `npm run test:*`, `git * main`, `ls*`.
+
+use crate::shell::{Finding, Part, Value, Word};
+
+/// Wrappers that add nothing to what they run: an allowing rule sees through them.
+const TRANSPARENT: &[&str] =
+    &["timeout", "time", "nice", "stdbuf", "command", "builtin", "noglob", "env"];
+
+/// Programs that run code from their arguments: a rule with a wildcard does not mean that.
+const INLINE: &[(&str, &[&str])] = &[
+    ("python", &["-c", "-m", "-"]),
+    ("python3", &["-c", "-m", "-"]),
+    ("node", &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "-"]),
+    ("bun", &["-e", "--eval", "x"]),
+    ("deno", &["eval", "run"]),
+    ("ruby", &["-e", "-r"]),
+    ("perl", &["-e", "-E", "-M", "-i"]),
+    ("php", &["-r"]),
+    ("lua", &["-e", "-l"]),
+    ("awk", &[]),
+    ("gawk", &[]),
+    ("sed", &[]),
+    ("find", &["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"]),
+    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
+    ("git", &["-c", "-C", "--git-dir", "--work-tree", "--exec-path", "--config-env"]),
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("docker", &["exec", "run"]),
+    ("podman", &["exec", "run"]),
+    ("kubectl", &["exec", "run"]),
+    ("cargo", &["--config"]),
+    ("make", &["--eval", "-E"]),
+    ("tar", &["--to-command", "--checkpoint-action", "-I", "--use-compress-program"]),
+];
+
+/// Programs that run whatever follows: only a rule without wildcards covers them.
+const RUNNERS: &[&str] = &[
+    "bash",
+    "sh",
+    "dash",
+    "zsh",
+    "fish",
+    "ksh",
+    "eval",
+    "exec",
+    "source",
+    ".",
+    "xargs",
+    "parallel",
+    "watch",
+    "setsid",
+    "flock",
+    "script",
+    "sudo",
+    "doas",
+    "su",
+    "ssh",
+    "npx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "direnv",
+    "devbox",
+    "nix",
+    "nix-shell",
+    "entr",
+    "busybox",
+    "strace",
+    "gdb",
+    "trap",
+];
+
+/// A command as rules look for it: text in which `*` stands for anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPattern {
+    /// The text between the stars.
+    pieces: Vec<String>,
+    /// Whether the last piece may be followed by more words: ` *` and `:*` at the end.
+    open: bool,
+}
+
+impl CommandPattern {
+    /// Reads the inside of `Bash(…)`.
+    pub(crate) fn parse(text: &str) -> Self {
+        let text = squeezed(text);
+        let prefix = text.strip_suffix(":*").or_else(|| text.strip_suffix(" *"));
+        let (body, open) = prefix.map_or((text.as_str(), false), |body| (body, true));
+        Self { pieces: body.split('*').map(str::to_owned).collect(), open }
+    }
+
+    /// Returns whether it has no wildcard at all.
+    pub fn is_exact(&self) -> bool {
+        !self.open && self.pieces.len() == 1
+    }
+
+    /// Returns the text before the first wildcard.
+    pub fn head(&self) -> &str {
+        self.pieces.first().map_or("", String::as_str)
+    }
+
+    /// Returns whether a wildcard follows a word without a border: `ls*`.
+    pub(crate) fn is_loose(&self) -> bool {
+        !self.open && self.pieces.len() > 1 && self.pieces.last().is_some_and(String::is_empty)
+    }
+
+    /// Returns whether a command looks like this, whatever wraps it and however it is written.
+    ///
+    /// For rules that restrict: all spellings of the part are tried.
+    pub fn restricts(&self, part: &Part) -> bool {
+        if self.matches(&squeezed(&part.text)) {
+            return true;
+        }
+        let words: Vec<_> = part.argv.iter().map(Word::shown).collect();
+        let wrappers: Vec<_> = part.wrappers.iter().map(String::as_str).collect();
+        (0..=wrappers.len()).any(|from| {
+            let chain = wrappers.get(from..).unwrap_or_default().iter().chain(&words);
+            let chain: Vec<_> = chain.copied().collect();
+            self.matches(&squeezed(&chain.join(" "))) || self.matches(&by_name(&chain))
+        })
+    }
+
+    /// Returns whether an allowing rule covers a command: its words as the program gets them.
+    pub fn permits(&self, part: &Part) -> bool {
+        let transparent = |wrapper: &String| TRANSPARENT.contains(&wrapper.as_str());
+        if part.argv.is_empty() || !part.wrappers.iter().all(transparent) {
+            return false;
+        }
+        if !self.is_exact() && !self.means_runners() && runs_what_it_is_given(part) {
+            return false;
+        }
+        let known = |word: &Word| !word.expanded && matches!(word.value, Value::Literal(_));
+        if !part.argv.iter().all(known) {
+            return false;
+        }
+        let words: Vec<_> =
+            part.argv.iter().map(|word| word.shown().replace([' ', '\t', '\n'], INNER)).collect();
+        let as_written = || self.is_exact() && part.wrappers.is_empty() && !redirects(part);
+        self.matches(&words.join(" ")) || (as_written() && self.matches(&squeezed(&part.text)))
+    }
+
+    /// Returns whether the pattern may stand for a token sequence anywhere in a text that was not
+    /// understood.
+    pub(crate) fn occurs_in(&self, tokens: &[&str]) -> bool {
+        (0..tokens.len()).any(|from| {
+            let rest = tokens.get(from..).unwrap_or_default();
+            let until = rest.iter().take(RAW_TOKENS).copied().collect::<Vec<_>>();
+            // What follows in the text is anything: a pattern that is exact counts as a start.
+            let open = Self { open: true, pieces: self.pieces.clone() };
+            open.matches(&until.join(" ")) || open.matches(&by_name(&until))
+        })
+    }
+
+    /// Interpreters and runners are meant when the pattern spells out more than the program.
+    fn means_runners(&self) -> bool {
+        let head = self.head();
+        let inline = INLINE.iter().any(|(program, flags)| {
+            let words: Vec<_> = head.split(' ').collect();
+            words.first() == Some(program)
+                && words.len() > 2
+                && words.get(1).is_some_and(|flag| flags.contains(flag))
+        });
+        let runner = head.split(' ').next().is_some_and(|first| RUNNERS.contains(&first))
+            && head.split(' ').filter(|word| !word.is_empty()).count() > 2;
+        inline || runner
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        let Some((first, rest)) = self.pieces.split_first() else { return false };
+        let Some(mut text) = text.strip_prefix(first.as_str()) else { return false };
+        let Some((last, between)) = rest.split_last() else { return self.ends(text) };
+        for piece in between {
+            // The earliest place leaves the most for what follows: no need to come back.
+            let Some(at) = text.find(piece.as_str()) else { return false };
+            text = text.get(at + piece.len()..).unwrap_or_default();
+        }
+        if !self.open {
+            return text.ends_with(last.as_str());
+        }
+        let mut places = text.match_indices(last.as_str());
+        places.any(|(at, found)| self.ends(text.get(at + found.len()..).unwrap_or_default()))
+    }
+
+    fn ends(&self, rest: &str) -> bool {
+        rest.is_empty() || (self.open && rest.starts_with(' '))
+    }
+}
+
+/// Stands for a blank inside a word, so that a blank of a pattern is always a border of words.
+const INNER: &str = "\u{1f}";
+
+/// How far behind a token a raw text is compared.
+const RAW_TOKENS: usize = 32;
+
+/// Runs of blanks are one border.
+pub(crate) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The words with the program by its last component: `/bin/rm x` is `rm x`.
+fn by_name(words: &[&str]) -> String {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut() {
+        *first = first.rsplit('/').next().unwrap_or(first);
+    }
+    squeezed(&words.join(" "))
+}
+
+/// Whether a part redirects: its files are judged as files, not as part of the command.
+pub(crate) fn redirects(part: &Part) -> bool {
+    part.text.contains(['<', '>'])
+}
+
+/// Whether a command runs code or a program that stands in its own arguments.
+pub(crate) fn runs_what_it_is_given(part: &Part) -> bool {
+    let Some(head) = part.argv.first() else { return true };
+    let name = head.shown().rsplit('/').next().unwrap_or_default();
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if part.finding == Finding::ReadOnly {
+        return false;
+    }
+    if RUNNERS.contains(&name) {
+        return true;
+    }
+    let inline = INLINE.iter().find(|(program, _)| *program == name || *program == base);
+    inline.is_some_and(|(_, flags)| {
+        flags.is_empty() || part.argv.iter().skip(1).any(|word| is_inline(word.shown(), flags))
+    })
+}
+
+fn is_inline(word: &str, flags: &[&str]) -> bool {
+    flags.iter().any(|flag| {
+        let long = flag.starts_with("--");
+        word == *flag
+            || (long && word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
+            // A value may be attached to a short option, or the option stand in a bundle.
+            || (!long && flag.len() == 2 && flag.starts_with('-') && word.starts_with(flag))
+    })
+}

@@ -1,0 +1,159 @@
+//! A file of rules: `countersign.toml`, the user's `config.toml`, Claude Code's `settings.json`.
+//!
+//! A rule that cannot be read never loosens anything: one that restricts makes its tool ask, one that
+//! allows is left out, and both are told as a [`Problem`]. A file that cannot be read at all is an
+//! error; whoever loads it asks for everything and keeps the denials it knew.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::typed::TypedRule;
+use super::{Anchors, BadRule, Pattern, Problem, Rule};
+use crate::{Mode, Outcome};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Ours.
+    Toml,
+    /// Claude Code's.
+    Json,
+}
+
+/// A file of rules that is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleFileError {
+    /// It is not TOML.
+    #[error("it is not valid TOML: {0}")]
+    Toml(String),
+    /// It is not JSON.
+    #[error("it is not valid JSON: {0}")]
+    Json(String),
+}
+
+/// What a file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleFile {
+    /// The rules that were understood.
+    pub rules: Vec<Rule>,
+    /// Those that were not, and what was done about it.
+    pub problems: Vec<Problem>,
+    /// The mode that runs have unless they name one.
+    pub mode: Option<Mode>,
+    /// Further files whose rules count as this one's.
+    pub imports: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    #[serde(default)]
+    permissions: Permissions,
+    #[serde(default)]
+    rule: Vec<toml::Value>,
+}
+
+#[derive(Default, Deserialize)]
+struct Permissions {
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
+    #[serde(default)]
+    deny: Vec<String>,
+    #[serde(default, rename = "defaultMode", alias = "default_mode")]
+    default_mode: Option<String>,
+    #[serde(default)]
+    import: Vec<String>,
+}
+
+impl RuleFile {
+    /// Reads a file. `anchors` are what the rules' own examples are tried with.
+    pub fn parse(text: &str, format: Format, anchors: &Anchors) -> Result<Self, RuleFileError> {
+        let raw: Raw = match format {
+            Format::Toml => toml::from_str(text)
+                .map_err(|error| RuleFileError::Toml(error.to_string().trim().to_owned()))?,
+            Format::Json => serde_json::from_str(text)
+                .map_err(|error| RuleFileError::Json(error.to_string()))?,
+        };
+        let mut file = Self { imports: raw.permissions.import, ..Self::default() };
+        let lists = [
+            (Outcome::Deny, raw.permissions.deny),
+            (Outcome::Ask, raw.permissions.ask),
+            (Outcome::Allow, raw.permissions.allow),
+        ];
+        for (outcome, texts) in lists {
+            for text in texts {
+                file.keep(&text, outcome, Rule::parse(outcome, &text));
+            }
+        }
+        for value in raw.rule {
+            file.keep_typed(value, anchors);
+        }
+        file.set_mode(raw.permissions.default_mode.as_deref());
+        Ok(file)
+    }
+
+    /// Reads lists of rules as they stand in a JSON object: `{"allow": […], "ask": […], "deny": […]}`.
+    pub fn from_lists(lists: &Value, anchors: &Anchors) -> Result<Self, RuleFileError> {
+        let text = serde_json::json!({ "permissions": lists }).to_string();
+        Self::parse(&text, Format::Json, anchors)
+    }
+
+    fn keep(&mut self, text: &str, outcome: Outcome, read: Result<Rule, BadRule>) {
+        match read {
+            Ok(rule) => self.rules.push(rule),
+            Err(why) => self.refuse(text, Pattern::tool_of(text), outcome, why.to_string()),
+        }
+    }
+
+    fn keep_typed(&mut self, value: toml::Value, anchors: &Anchors) {
+        let written = value.to_string();
+        let said = |key: &str| value.get(key).and_then(|it| it.as_str()).map(str::to_owned);
+        let tool = said("tool").unwrap_or_else(|| "*".to_owned());
+        // A rule whose effect cannot be read may have been meant to restrict.
+        let meant = match said("effect").as_deref() {
+            Some("allow") => Outcome::Allow,
+            Some("ask") => Outcome::Ask,
+            _ => Outcome::Deny,
+        };
+        let name = said("id").unwrap_or(written);
+        let typed: TypedRule = match value.try_into() {
+            Ok(typed) => typed,
+            Err(error) => {
+                let why = error.to_string();
+                return self.refuse(&name, tool, meant, why.trim().to_owned());
+            }
+        };
+        let (name, outcome) = (typed.name(), typed.outcome());
+        let checked = typed.into_rule().and_then(|rule| match rule.failures(anchors).first() {
+            Some(failure) => Err(BadRule::new(failure.to_string())),
+            None => Ok(rule),
+        });
+        match checked {
+            Ok(rule) => self.rules.push(rule),
+            Err(why) => self.refuse(&name, tool, outcome, why.to_string()),
+        }
+    }
+
+    /// Notes a rule that cannot be followed; what was meant to restrict asks instead.
+    fn refuse(&mut self, text: &str, tool: String, outcome: Outcome, why: String) {
+        if outcome != Outcome::Allow {
+            let rule = Rule::of(Outcome::Ask, text.to_owned(), Pattern::Tool(tool));
+            let said = format!("this rule was not understood, so its tool asks: {why}");
+            self.rules.push(Rule { why: Some(said), ..rule });
+        }
+        self.problems.push(Problem { rule: text.to_owned(), why, outcome });
+    }
+
+    fn set_mode(&mut self, mode: Option<&str>) {
+        let Some(text) = mode else { return };
+        match text.parse() {
+            Ok(mode) => self.mode = Some(mode),
+            Err(why) => self.problems.push(Problem {
+                rule: format!("defaultMode = \"{text}\""),
+                why,
+                outcome: Outcome::Allow,
+            }),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Patterns of paths: gitignore's, with Claude Code's anchors.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::BadRule;
+
+/// The folders that patterns start from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchors {
+    /// The workspace: `/src/**`.
+    pub root: PathBuf,
+    /// The user's home: `~/notes/**`.
+    pub home: Option<PathBuf>,
+}
+
+/// A path as rules look for it.
+///
+/// `//etc/**` is absolute, `~/x` starts at the user's home, `/src/**` at the workspace, anything else
+/// where the call runs. As in a `.gitignore`, a name without a slash is meant at any depth, and a
+/// folder stands for all that is in it.
+#[derive(Clone, Debug)]
+pub struct PathPattern {
+    text: String,
+    start: Start,
+    /// As written, from its start.
+    near: Box<Globs>,
+    /// The same at any depth below its start: what restricts means every `secrets/`, not one.
+    deep: Box<Globs>,
+}
+
+impl PartialEq for PathPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for PathPattern {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Absolute,
+    Home,
+    Root,
+    Cwd,
+}
+
+/// A glob, and the same for all that is below.
+#[derive(Clone, Debug)]
+struct Globs {
+    exact: GlobMatcher,
+    folded: GlobMatcher,
+}
+
+impl Globs {
+    fn new(glob: &str) -> Result<Self, BadRule> {
+        let whole = match glob.strip_suffix("/**") {
+            // What is meant by "all that is in it" holds without it already.
+            Some(folder) if !folder.is_empty() => format!("{folder}/**"),
+            _ => format!("{{{glob},{glob}/**}}"),
+        };
+        let build = |fold: bool| {
+            GlobBuilder::new(&whole)
+                .literal_separator(true)
+                .case_insensitive(fold)
+                .build()
+                .map(|glob| glob.compile_matcher())
+                .map_err(|error| {
+                    BadRule::new(format!("`{glob}` is not a pattern: {}", error.kind()))
+                })
+        };
+        Ok(Self { exact: build(false)?, folded: build(true)? })
+    }
+}
+
+impl PathPattern {
+    /// Reads the inside of `Read(…)` or `Edit(…)`.
+    pub(crate) fn parse(text: &str) -> Result<Self, BadRule> {
+        let text = text.trim();
+        let (start, body) = if let Some(rest) = text.strip_prefix("//") {
+            (Start::Absolute, rest)
+        } else if let Some(rest) = text.strip_prefix("~/") {
+            (Start::Home, rest)
+        } else if text == "~" {
+            (Start::Home, "**")
+        } else if let Some(rest) = text.strip_prefix('/') {
+            (Start::Root, rest)
+        } else {
+            (Start::Cwd, text.strip_prefix("./").unwrap_or(text))
+        };
+        let glob = body.trim_end_matches('/');
+        let glob = if glob.is_empty() { "**" } else { glob };
+        if glob.split('/').any(|name| name == "..") {
+            return Err(BadRule::new(format!("`{text}` goes up with `..`: write where it leads")));
+        }
+        let anywhere = start == Start::Cwd && !glob.contains('/');
+        let deep = Box::new(Globs::new(&format!("{{{glob},**/{glob}}}"))?);
+        let near = if anywhere { deep.clone() } else { Box::new(Globs::new(glob)?) };
+        Ok(Self { text: text.to_owned(), start, near, deep })
+    }
+
+    /// Returns whether a rule that restricts means this path: at any depth, whatever the case.
+    pub fn restricts(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
+        if self.start != Start::Cwd {
+            return self.below(path, cwd, anchors).is_some_and(|p| self.near.folded.is_match(p));
+        }
+        [cwd, anchors.root.as_path()]
+            .iter()
+            .filter_map(|start| path.strip_prefix(start).ok())
+            .any(|below| self.deep.folded.is_match(below))
+    }
+
+    /// Returns whether an allowing rule means this path: from its start, to the letter.
+    pub fn permits(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
+        self.below(path, cwd, anchors).is_some_and(|below| self.near.exact.is_match(below))
+    }
+
+    /// Returns whether the pattern reaches out of the workspace by what it spells out.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.start, Start::Absolute | Start::Home)
+    }
+
+    fn below<'p>(&self, path: &'p Path, cwd: &Path, anchors: &Anchors) -> Option<&'p Path> {
+        match self.start {
+            Start::Absolute => path.strip_prefix("/").ok(),
+            Start::Home => path.strip_prefix(anchors.home.as_ref()?).ok(),
+            Start::Root => path.strip_prefix(&anchors.root).ok(),
+            Start::Cwd => path.strip_prefix(cwd).ok(),
+        }
+    }
+}
