@@ -9,8 +9,11 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use serde_json::Value;
+
+use crate::shell::Part;
 use crate::{
-    ApprovalId, Digest, Effect, Preimage, Preview, Risk, ToolCall, ToolOutput, Verdict,
+    ApprovalId, Digest, Effect, Preimage, Preview, Proposal, Risk, ToolCall, ToolOutput, Verdict,
     canonical_json,
 };
 
@@ -233,6 +236,20 @@ pub enum Decision {
     },
 }
 
+/// What a request stands on beside the call itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Basis {
+    /// The version of the rules it was judged by.
+    pub rules: Option<Digest>,
+    /// What "always" could mean here, narrowest first; nothing where it may not be said.
+    pub proposals: Vec<Proposal>,
+    /// The input as the model wrote it, where a person has changed it.
+    pub edited_from: Option<Value>,
+    /// What moved since it was approved before, where it is asked again.
+    pub asked_again: Option<String>,
+}
+
 /// One call on its way, and everything its decision is bound to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
@@ -242,6 +259,8 @@ pub struct Approval {
     pub call: ToolCall,
     /// What it would do.
     pub effects: Vec<Effect>,
+    /// The commands it would run, one by one.
+    pub commands: Vec<Part>,
     /// That in one sentence.
     pub summary: String,
     /// How risky that is.
@@ -250,7 +269,9 @@ pub struct Approval {
     pub verdict: Verdict,
     /// What a person sees; none where nobody was asked.
     pub preview: Option<Preview>,
-    /// The digest of call and preview: what was seen is what runs.
+    /// What else it stands on.
+    pub basis: Basis,
+    /// The digest of all of this: what was seen is what runs.
     pub digest: Digest,
     /// When the call was made.
     pub created_at: Timestamp,
@@ -269,20 +290,25 @@ pub struct AlreadySettled(pub Box<Approval>);
 pub struct NotStartable(pub Box<Approval>);
 
 impl Approval {
-    /// Returns the digest that binds a decision to a call and its preview.
-    pub fn digest_of(call: &ToolCall, preview: Option<&Preview>) -> Digest {
-        // A preview that cannot be written down would bind to nothing: make it differ from every other.
-        let preview = preview.map(|preview| {
-            serde_json::to_value(preview)
-                .map_or_else(|error| error.to_string(), |v| canonical_json(&v))
-        });
+    /// Returns the digest that binds a decision to the call, to what it would do with which programs,
+    /// to the rules it was judged by and to what was shown.
+    pub fn binding(&self) -> Digest {
         Digest::of_parts([
-            call.id.to_string().as_bytes(),
-            call.tool_name.as_bytes(),
-            canonical_json(&call.input).as_bytes(),
-            call.cwd.as_os_str().as_encoded_bytes(),
-            preview.unwrap_or_default().as_bytes(),
+            self.call.id.to_string().as_bytes(),
+            self.call.tool_name.as_bytes(),
+            canonical_json(&self.call.input).as_bytes(),
+            self.call.cwd.as_os_str().as_encoded_bytes(),
+            written(&self.effects).as_bytes(),
+            written(&self.commands).as_bytes(),
+            written(&self.basis).as_bytes(),
+            written(&self.preview).as_bytes(),
         ])
+    }
+
+    /// Returns the same, bound to what it now holds.
+    #[must_use]
+    pub fn bound(self) -> Self {
+        Self { digest: self.binding(), ..self }
     }
 
     /// Returns the name of the state it is in.
@@ -430,6 +456,14 @@ impl Approval {
             State::Pending => Ok(Self { state, ..self }),
             _ => Err(AlreadySettled(Box::new(self))),
         }
+    }
+}
+
+/// What cannot be written down would bind to nothing: the error makes it differ from all else.
+fn written(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(value) => canonical_json(&value),
+        Err(error) => error.to_string(),
     }
 }
 

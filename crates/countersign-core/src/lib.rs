@@ -28,7 +28,7 @@ mod tool;
 mod verdict;
 
 pub use approval::{
-    AlreadySettled, Approval, By, Decision, Failure, NotStartable, Permit, State, Status,
+    AlreadySettled, Approval, Basis, By, Decision, Failure, NotStartable, Permit, State, Status,
 };
 pub use call::ToolCall;
 pub use diff::UnifiedDiff;

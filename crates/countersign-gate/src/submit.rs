@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, Failure, Invalid, Outcome, Permit, Plan, Planner, Policy, Preview, Risk, State,
+    Approval, Basis, Digest, Failure, Invalid, Outcome, Permit, Plan, Planner, Policy, Risk, State,
     ToolCall, Verdict, risk,
 };
 use jiff::{Timestamp, TimestampRound, Unit};
@@ -68,17 +68,12 @@ impl Gate {
         planner: Arc<dyn Planner>,
         now: Timestamp,
     ) -> Result<Submitted, StoreError> {
-        let (call, shown) =
-            off_runtime(judged.call.clone(), &planner, <dyn Planner>::preview).await;
+        let (_, shown) = off_runtime(judged.call.clone(), &planner, <dyn Planner>::preview).await;
         let preview = match shown {
             Ok(preview) => preview,
             Err(why) => return self.refuse(judged, "validation", why).await,
         };
-        let shown = Approval {
-            digest: Approval::digest_of(&call, Some(&preview)),
-            preview: Some(preview),
-            ..judged
-        };
+        let shown = Approval { preview: Some(preview), ..judged }.bound();
         let deadline = deadline(now, self.inner().timeouts.of(shown.risk));
         let asked = shown.ask(deadline).map_err(unexpected)?;
         self.inner().store.keep_approval(asked.clone(), now).await?;
@@ -121,20 +116,24 @@ async fn off_runtime<T: Send + 'static>(
 fn draft(call: ToolCall, now: Timestamp) -> Approval {
     Approval {
         id: new_id(),
-        digest: Approval::digest_of(&call, None::<&Preview>),
+        digest: Digest::of(&[]),
         summary: format!("Use `{}`", call.tool_name),
         call,
         effects: Vec::new(),
+        commands: Vec::new(),
+        basis: Basis::default(),
         risk: Risk::High,
         verdict: Verdict::from_reasons(Vec::new()),
         preview: None,
         created_at: now,
         state: State::Pending,
     }
+    .bound()
 }
 
 fn judged(draft: Approval, plan: Plan, risk: Risk, verdict: Verdict) -> Approval {
-    Approval { effects: plan.effects, summary: plan.summary, risk, verdict, ..draft }
+    let Plan { effects, summary, commands } = plan;
+    Approval { effects, summary, commands, risk, verdict, ..draft }.bound()
 }
 
 /// A deadline in whole milliseconds, as the table holds it: both must agree on when it is over.

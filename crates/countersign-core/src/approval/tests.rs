@@ -30,15 +30,26 @@ fn only_an_approved_call_yields_a_permit_and_only_one() {
 }
 
 #[test]
-fn the_digest_changes_with_what_is_shown_and_what_would_run() {
-    let call = new().call;
-    let shown = |input| Preview::Generic { input, preimages: vec![] };
-    let digest = Approval::digest_of(&call, Some(&shown(json!({"a": 1}))));
-    assert_eq!(digest, Approval::digest_of(&call, Some(&shown(json!({"a": 1})))));
-    assert_ne!(digest, Approval::digest_of(&call, Some(&shown(json!({"a": 2})))));
-    assert_ne!(digest, Approval::digest_of(&call, None));
-    let elsewhere = ToolCall { cwd: "/other".into(), ..call };
-    assert_ne!(digest, Approval::digest_of(&elsewhere, Some(&shown(json!({"a": 1})))));
+fn the_digest_binds_call_effects_rules_and_preview() {
+    let shown = |input| Some(Preview::Generic { input, preimages: vec![] });
+    let one = || Approval { preview: shown(json!({"a": 1})), ..new() };
+    let digest = one().binding();
+    assert_eq!(digest, one().binding());
+    let mut elsewhere = one();
+    elsewhere.call.cwd = "/other".into();
+    let program = Some("/usr/bin/npm".into());
+    let runs = Effect::Exec { argv: vec!["npm".into()], program };
+    let rules = Basis { rules: Some(Digest::of(b"v2")), ..Basis::default() };
+    for other in [
+        Approval { preview: shown(json!({"a": 2})), ..one() },
+        Approval { preview: None, ..one() },
+        Approval { effects: vec![runs], ..one() },
+        Approval { basis: rules, ..one() },
+        elsewhere,
+    ] {
+        assert_ne!(digest, other.binding());
+    }
+    assert_eq!(one().bound().digest, digest);
 }
 
 #[test]
@@ -155,9 +166,11 @@ fn new() -> Approval {
     };
     Approval {
         id: Uuid::nil().into(),
-        digest: Approval::digest_of(&call, None),
+        digest: Digest::of(b""),
         call,
         effects: vec![],
+        commands: vec![],
+        basis: Basis::default(),
         summary: "Create `a`".into(),
         risk: Risk::Medium,
         verdict: Verdict::from_reasons(vec![Reason::new(Outcome::Ask, "asks")]),

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use countersign_core::shell::Part;
 use countersign_core::{
-    Approval, ApprovalId, Digest, Effect, Event, Outcome, ProjectId, Risk, RunId, State, Status,
-    ToolCall, Verdict, masked,
+    Approval, ApprovalId, Basis, Digest, Effect, Event, Outcome, ProjectId, Risk, RunId, State,
+    Status, ToolCall, Verdict, masked,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -24,6 +25,10 @@ struct Request {
     summary: String,
     verdict: Verdict,
     created_at: Timestamp,
+    #[serde(default)]
+    commands: Vec<Part>,
+    #[serde(default)]
+    basis: Basis,
 }
 
 /// What a transition found and left.
@@ -207,6 +212,8 @@ fn insert(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
         summary: approval.summary.clone(),
         verdict: approval.verdict.clone(),
         created_at: approval.created_at,
+        commands: approval.commands.clone(),
+        basis: approval.basis.clone(),
     };
     db.prepare_cached(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
@@ -331,14 +338,16 @@ fn list(db: &Connection, condition: &str, with: &[&str]) -> Result<Vec<Approval>
 
 fn approval(row: &Row<'_>) -> Result<Approval, StoreError> {
     let text = |column: &str| row.get::<_, String>(column);
-    let Request { call, effects, summary, verdict, created_at } =
+    let Request { call, effects, summary, verdict, created_at, commands, basis } =
         from_json("request", &text("request")?)?;
     let preview: Option<String> = row.get("preview")?;
     Ok(Approval {
         id: id_of(&text("approval_id")?)?,
         call,
         effects,
+        commands,
         summary,
+        basis,
         risk: risk_of(&text("risk_level")?)?,
         verdict,
         preview: preview.map(|preview| from_json("preview", &preview)).transpose()?,

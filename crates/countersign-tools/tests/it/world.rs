@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, Effect, Invalid, Permit, Plan, Preview, Risk, State, ToolCall, ToolOutput, Verdict,
+    Approval, Basis, Digest, Effect, Invalid, Permit, Plan, Preview, Risk, State, ToolCall,
+    ToolOutput, Verdict,
 };
 use countersign_tools::{Environment, Tool, ToolError, Toolbox, Workspace};
 use jiff::Timestamp;
@@ -181,9 +182,11 @@ fn permit(
     let now = Timestamp::UNIX_EPOCH;
     let approval = Approval {
         id: Uuid::nil().into(),
-        digest: Approval::digest_of(&call, preview.as_ref()),
+        digest: Digest::of(&[]),
         call,
         effects,
+        commands: Vec::new(),
+        basis: Basis::default(),
         summary,
         risk: Risk::High,
         verdict: Verdict::from_reasons(Vec::new()),
