@@ -9,7 +9,7 @@ mod cover;
 mod restrict;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 
@@ -118,7 +118,10 @@ fn not_asked(reason: Reason) -> Reason {
 /// The floor: holds in every stance and mode.
 fn forbidden(effect: &Effect) -> Option<Reason> {
     match effect {
-        Effect::Forbidden { why } => Some(Reason::new(Outcome::Deny, why.clone())),
+        Effect::Forbidden { why } => Some(
+            Reason::new(Outcome::Deny, why.clone())
+                .unless("nothing: no rule and no mode allows it"),
+        ),
         _ => None,
     }
 }

@@ -144,7 +144,7 @@ fn plain(word: &Word) -> Option<&str> {
 }
 
 /// How many words say what a command does.
-fn start_of(words: &[&str]) -> usize {
+pub(crate) fn start_of(words: &[&str]) -> usize {
     let first = words.first().copied().unwrap_or_default();
     let second = words.get(1).copied().unwrap_or_default();
     let wanted = if WITH_THIRD.contains(&(first, second)) {

@@ -29,18 +29,27 @@ pub struct Reason {
     /// The rule that spoke, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Spoken>,
+    /// What would change it, for the person who writes the rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 impl Reason {
     /// Returns a reason that no rule gave, about the call as a whole.
     pub fn new(outcome: Outcome, text: impl Into<String>) -> Self {
-        Self { outcome, text: text.into(), part: None, rule: None }
+        Self { outcome, text: text.into(), part: None, rule: None, remedy: None }
     }
 
     /// Returns the same about one command of the call.
     #[must_use]
     pub fn about(self, part: Option<usize>) -> Self {
         Self { part, ..self }
+    }
+
+    /// Returns the same with what would change it.
+    #[must_use]
+    pub fn unless(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
     }
 
     /// Returns the same as said by a rule.

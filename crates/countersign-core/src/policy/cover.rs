@@ -2,6 +2,7 @@
 
 use super::Case;
 use crate::place::{Side, Special};
+use crate::proposal::start_of;
 use crate::rule::{Access, Pattern, Rule, Source, Spoken, names_tool, redirects, wild};
 use crate::shell::{Finding, Part};
 use crate::{Effect, Mode, Outcome, Reason, Target, risk};
@@ -70,7 +71,7 @@ impl<'a> Cover<'a> {
         match (effect, &part.finding) {
             (Effect::Exec { .. }, Finding::Unproven { why }) if reason.outcome == Outcome::Ask => {
                 let (_, what) = risk::factor(effect);
-                Some(Reason { text: format!("{what}: {why}"), ..reason })
+                Some(Reason { text: format!("{what}: {why}"), ..reason }.unless(for_command(part)))
             }
             _ => Some(reason),
         }
@@ -94,7 +95,7 @@ impl<'a> Cover<'a> {
     /// One effect: what allows it, or that nothing does. None for what others speak of.
     fn effect(&self, effect: &Effect) -> Option<Reason> {
         let (_, what) = risk::factor(effect);
-        let asks = || Reason::new(Outcome::Ask, what.clone());
+        let asks = || Reason { remedy: remedy(effect), ..Reason::new(Outcome::Ask, what.clone()) };
         let reason = match effect {
             Effect::Forbidden { .. } => return None,
             Effect::Read(target) => self.read(target, what),
@@ -130,7 +131,7 @@ impl<'a> Cover<'a> {
 
     fn read(&self, target: &Target, what: String) -> Reason {
         if target.place.special == Some(Special::Secret) {
-            return Reason::new(Outcome::Ask, what);
+            return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
         if target.place.side == Side::Inside {
             return Reason::new(Outcome::Allow, what);
@@ -143,7 +144,10 @@ impl<'a> Cover<'a> {
             Pattern::Tool(name) => name == "Read",
             _ => false,
         };
-        self.by_rule(covers, &what).unwrap_or_else(|| Reason::new(Outcome::Ask, what))
+        self.by_rule(covers, &what).unwrap_or_else(|| {
+            let rule = format!("allow `Read(/{})`", target.path.display());
+            Reason::new(Outcome::Ask, what).unless(rule)
+        })
     }
 
     fn change(&self, effect: &Effect, what: String) -> Reason {
@@ -152,7 +156,7 @@ impl<'a> Cover<'a> {
         }
         let targets = targets(effect);
         if targets.iter().any(|target| is_special(target)) {
-            return Reason::new(Outcome::Ask, what);
+            return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
         let inside = targets.iter().all(|target| target.place.side == Side::Inside);
         if self.case.mode == Mode::AcceptEdits && inside {
@@ -171,10 +175,17 @@ impl<'a> Cover<'a> {
         for target in &targets {
             match self.by_rule(|rule| covers(rule, target), &what) {
                 Some(reason) => said = Some(reason),
-                None => return Reason::new(Outcome::Ask, what),
+                None => return Reason::new(Outcome::Ask, what).unless(self.for_file(target)),
             }
         }
         said.unwrap_or_else(|| Reason::new(Outcome::Ask, what))
+    }
+
+    fn for_file(&self, target: &Target) -> String {
+        let root = &self.case.rules.anchors().root;
+        let path = target.path.strip_prefix(root).unwrap_or(&target.path);
+        let or = if target.place.side == Side::Inside { ", or accept edits" } else { "" };
+        format!("allow `Edit(/{})`{or}", path.display())
     }
 
     fn names_this_tool(&self, rule: &Rule) -> bool {
@@ -210,6 +221,34 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
         | Effect::RunsLater { .. }
         | Effect::Forbidden { .. }
         | Effect::Opaque { .. } => false,
+    }
+}
+
+/// What no rule covers.
+const NEVER: &str = "nothing: secrets and files that steer what runs always ask";
+
+/// Returns what would allow an effect that only a rule of its own can.
+fn remedy(effect: &Effect) -> Option<String> {
+    let text = match effect {
+        Effect::Net { host: Some(host) } => format!("allow `WebFetch(domain:{host})`"),
+        Effect::SpawnAgent { agent } => format!("allow `Task({agent})`"),
+        Effect::Env { name } => format!("leave `{name}` as it is"),
+        Effect::Opaque { .. } => "write it so that it can be read".to_owned(),
+        Effect::RunsLater { .. } => "run it in the foreground".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// Returns the rule that would let a command run.
+fn for_command(part: &Part) -> String {
+    let words: Vec<_> = part.argv.iter().map(crate::shell::Word::shown).collect();
+    let start = words.get(..start_of(&words)).unwrap_or_default().join(" ");
+    let inner = if part.wrappers.is_empty() { "" } else { " on its own" };
+    if crate::rule::runs_what_it_is_given(part) {
+        format!("allow exactly this with `Bash({})`: no wildcard covers it", words.join(" "))
+    } else {
+        format!("allow `Bash({start}:*)`{inner}")
     }
 }
 

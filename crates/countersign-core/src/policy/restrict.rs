@@ -40,7 +40,7 @@ impl<'a> Restrict<'a> {
         }
         reasons.extend(self.case.rules.broken().map(|(source, why)| {
             let text = format!("{source} could not be read, so everything asks: {why}");
-            Reason::new(Outcome::Ask, text)
+            Reason::new(Outcome::Ask, text).unless("mend the file")
         }));
         reasons
     }
@@ -149,7 +149,8 @@ fn said(rule: &Rule, source: Source, hit: &Hit) -> Reason {
     let verb = if rule.outcome == Outcome::Deny { "deny" } else { "ask for" };
     let why = rule.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let text = format!("{}; {source} {verb} `{}`{why}", hit.what, rule.text);
-    Reason::new(rule.outcome, text).about(hit.part).by(Spoken::by(rule, source))
+    let remedy = format!("take `{}` out of {source}, or narrow it", rule.text);
+    Reason::new(rule.outcome, text).unless(remedy).about(hit.part).by(Spoken::by(rule, source))
 }
 
 fn raw_hit() -> Vec<Hit> {

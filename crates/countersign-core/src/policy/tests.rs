@@ -170,7 +170,7 @@ fn write() -> Effect {
 }
 
 /// The verdict on a command under rules written as in a file's `[permissions]`.
-fn bash(command: &str, permissions: &str, mode: Mode) -> Verdict {
+pub(crate) fn bash(command: &str, permissions: &str, mode: Mode) -> Verdict {
     let text = format!("[permissions]\n{permissions}");
     let file = RuleFile::parse(&text, Format::Toml, &anchors()).unwrap();
     let layer = Layer::of_file(Source::User, true, file);
@@ -187,7 +187,7 @@ fn policy(rules: RuleSet, mode: Mode) -> Policy {
     Policy { stance: Stance::Attended { auto_approve_read: true }, mode, rules: Arc::new(rules) }
 }
 
-pub(super) fn plan(command: &str) -> Plan {
+pub(crate) fn plan(command: &str) -> Plan {
     let context = shell::Context {
         cwd: Path::new(WORKSPACE),
         home: Some(Path::new(HOME)),
@@ -200,11 +200,11 @@ pub(super) fn plan(command: &str) -> Plan {
     Plan { effects, summary: String::new(), commands: parts }
 }
 
-pub(super) fn anchors() -> Anchors {
+pub(crate) fn anchors() -> Anchors {
     Anchors { root: WORKSPACE.into(), home: Some(HOME.into()) }
 }
 
-fn call(command: &str) -> ToolCall {
+pub(crate) fn call(command: &str) -> ToolCall {
     ToolCall {
         id: Uuid::nil().into(),
         project: "p".into(),
