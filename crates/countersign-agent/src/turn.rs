@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Policy, Preview, Stance,
-    ToolCall, ToolOutput, Usage,
+    Approval, ApprovalId, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Policy, Preview,
+    Stance, ToolCall, ToolOutput, Usage,
 };
 use countersign_gate::{DecideError, News, Passage, StoreError, Submitted, new_id};
 use countersign_tools::{Tool, ToolError};
@@ -23,6 +23,17 @@ use crate::respond::{Progress, respond};
 use crate::runner::{Run, Stop, to_value};
 
 const NOT_RUN: &str = "Interrupted: this was not run.";
+
+/// How often a call that keeps moving under its approval is asked for again.
+const ASK_AGAIN: usize = 3;
+
+/// What came of running a call.
+enum Ran {
+    /// It has its answer.
+    Done(ToolOutput),
+    /// It would not have done what was approved, and did nothing.
+    Moved { stale: ApprovalId, what: String },
+}
 
 /// What follows a turn.
 pub(crate) enum TurnEnd {
@@ -213,37 +224,64 @@ impl<'a> Turn<'a> {
     }
 
     /// One call: through the gate, run if it may, recorded whatever comes of it.
+    ///
+    /// What moved between the decision and the running is asked for again, a few times.
     async fn call(&self, call: &ToolUse) -> ToolOutput {
         let tool = self.run.runner.toolbox.get(&call.name);
-        match self.pass(call, tool).await {
-            Ok(Passage::Refused(stands)) => stands.answer().unwrap_or_else(not_recorded),
-            Ok(Passage::Permitted(permit)) => self.execute(*permit, tool).await,
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, tool = call.name, "a call could not be recorded");
-                not_recorded()
-            }
+        let policy = self.policy(call, tool).await;
+        let mut passage = self.pass(call, &policy).await;
+        for again in (0..=ASK_AGAIN).rev() {
+            let ran = match passage {
+                Ok(Passage::Refused(stands)) => {
+                    return stands.answer().unwrap_or_else(not_recorded);
+                }
+                Ok(Passage::Permitted(permit)) => self.execute(*permit, tool, again > 0).await,
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(error, tool = call.name, "a call could not be recorded");
+                    return not_recorded();
+                }
+            };
+            passage = match ran {
+                Ran::Done(output) => return output,
+                Ran::Moved { stale, what } => self.pass_again(call, stale, what, &policy).await,
+            };
         }
+        not_recorded()
     }
 
-    async fn pass(
-        &self,
-        call: &ToolUse,
-        tool: Option<&Arc<dyn Tool>>,
-    ) -> Result<Passage, StoreError> {
-        let runner = &self.run.runner;
-        let policy = tokio::select! {
+    async fn policy(&self, call: &ToolUse, tool: Option<&Arc<dyn Tool>>) -> Policy {
+        tokio::select! {
             biased;
             // Nobody has said yet that nobody need be asked.
             () = self.cancel.cancelled() => {
                 Policy::without_rules(Stance::ToolDecides { needs_approval: true })
             }
-            policy = runner.consent.policy(tool, &call.input) => policy,
-        };
+            policy = self.run.runner.consent.policy(tool, &call.input) => policy,
+        }
+    }
+
+    async fn pass(&self, call: &ToolUse, policy: &Policy) -> Result<Passage, StoreError> {
         let made = self.tool_call(call);
         let in_order = self.handing_in.lock().await;
-        let submitted = runner.gate.submit(made, self.planner(call), &policy).await?;
+        let submitted = self.run.runner.gate.submit(made, self.planner(call), policy).await?;
         drop(in_order);
+        self.passage(submitted).await
+    }
+
+    async fn pass_again(
+        &self,
+        call: &ToolUse,
+        stale: ApprovalId,
+        what: String,
+        policy: &Policy,
+    ) -> Result<Passage, StoreError> {
+        let gate = &self.run.runner.gate;
+        let submitted = gate.ask_again(stale, what, self.planner(call), policy).await?;
+        self.passage(submitted).await
+    }
+
+    async fn passage(&self, submitted: Submitted) -> Result<Passage, StoreError> {
         match submitted {
             Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
             Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
@@ -285,14 +323,24 @@ impl<'a> Turn<'a> {
         std::future::pending().await
     }
 
-    async fn execute(&self, permit: Permit, tool: Option<&Arc<dyn Tool>>) -> ToolOutput {
+    async fn execute(
+        &self,
+        permit: Permit,
+        tool: Option<&Arc<dyn Tool>>,
+        may_ask_again: bool,
+    ) -> Ran {
         let id = permit.approval();
-        let outcome = self.run_tool(permit, tool).await;
+        let outcome = match self.run_tool(permit, tool).await {
+            Err(failure) if failure.error_type == "drift" && may_ask_again => {
+                return Ran::Moved { stale: id, what: failure.error };
+            }
+            outcome => outcome,
+        };
         let told = match &outcome {
             Ok(output) => output.clone(),
             Err(failure) => ToolOutput::error(failure.error.clone()),
         };
-        match self.run.runner.gate.finish(id, outcome).await {
+        Ran::Done(match self.run.runner.gate.finish(id, outcome).await {
             Ok(stands) => stands.answer().unwrap_or(told),
             Err(DecideError::AlreadySettled(stands)) => stands.0.answer().unwrap_or(told),
             Err(error) => {
@@ -300,7 +348,7 @@ impl<'a> Turn<'a> {
                 tracing::error!(error, approval = %id, "a result could not be recorded");
                 told
             }
-        }
+        })
     }
 
     async fn run_tool(
@@ -320,7 +368,7 @@ impl<'a> Turn<'a> {
         }
         let cancel = self.cancel.clone();
         // On a task of its own: a tool that panics must not take the other calls along.
-        let running = tokio::spawn(async move { tool.run(permit, cancel).await });
+        let running = tokio::spawn(countersign_tools::run(tool, permit, cancel));
         let ran = AbortOnDropHandle::new(running).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a tool panicked");
             Err(ToolError::Broken)

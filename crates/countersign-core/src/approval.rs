@@ -99,6 +99,9 @@ pub enum State {
         /// Why.
         #[serde(flatten)]
         failure: Failure,
+        /// The request that took its place, if one did.
+        #[serde(default)]
+        replaced_by: Option<ApprovalId>,
     },
     /// A person said no.
     Rejected {
@@ -118,6 +121,9 @@ pub enum State {
     Cancelled {
         /// When.
         at: Timestamp,
+        /// The request that took its place, if one did.
+        #[serde(default)]
+        replaced_by: Option<ApprovalId>,
     },
 }
 
@@ -279,6 +285,27 @@ pub struct Approval {
     pub state: State,
 }
 
+/// An input as a person changed it, judged and previewed like a new call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edited {
+    /// The whole input.
+    pub input: Value,
+    /// What it would do.
+    pub effects: Vec<Effect>,
+    /// The commands it would run.
+    pub commands: Vec<Part>,
+    /// That in one sentence.
+    pub summary: String,
+    /// How risky that is.
+    pub risk: Risk,
+    /// What the policy said of it.
+    pub verdict: Verdict,
+    /// What it would look like.
+    pub preview: Preview,
+    /// The version of the rules it was judged by.
+    pub rules: Option<Digest>,
+}
+
 /// Someone, or the deadline, was faster: what stands comes along, to be shown.
 #[derive(Debug, thiserror::Error)]
 #[error("the request is already settled: {}", .0.status().as_str().to_lowercase())]
@@ -348,11 +375,21 @@ impl Approval {
             State::Pending
             | State::AwaitingApproval { .. }
             | State::Approved { .. }
-            | State::Executing { .. } => None,
+            | State::Executing { .. }
+            // Whoever took its place answers.
+            | State::Failed { replaced_by: Some(_), .. }
+            | State::Cancelled { replaced_by: Some(_), .. } => None,
             State::Completed { is_error, result, .. } => {
-                Some(ToolOutput { content: result.clone(), is_error: *is_error })
+                Some(ToolOutput { content: self.with_edit(result), is_error: *is_error })
             }
-            State::Failed { failure, .. } => Some(ToolOutput::error(failure.error.clone())),
+            State::Failed { failure, by, .. } => {
+                let told = if by.is_some() {
+                    self.with_edit(&failure.error)
+                } else {
+                    failure.error.clone()
+                };
+                Some(ToolOutput::error(told))
+            }
             State::Rejected { feedback: Some(feedback), .. } => {
                 Some(ToolOutput::error(format!("User rejected: {feedback}")))
             }
@@ -362,6 +399,23 @@ impl Approval {
                 Some(ToolOutput::error("Cancelled: the run was interrupted before this ran"))
             }
         }
+    }
+
+    /// Returns the request that took this one's place, if one did.
+    pub fn replaced_by(&self) -> Option<ApprovalId> {
+        match self.state {
+            State::Failed { replaced_by, .. } | State::Cancelled { replaced_by, .. } => replaced_by,
+            _ => None,
+        }
+    }
+
+    /// The model has to know that not what it wrote has run.
+    fn with_edit(&self, result: &str) -> String {
+        if self.basis.edited_from.is_none() {
+            return result.to_owned();
+        }
+        let input = canonical_json(&self.call.input);
+        format!("The user changed the input before it ran, to: {input}\n\n{result}")
     }
 
     /// Puts a new call before a person.
@@ -376,7 +430,7 @@ impl Approval {
 
     /// Ends a new call that is invalid or denied.
     pub fn refuse(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
-        self.leave_pending(State::Failed { by: None, at: now, failure })
+        self.leave_pending(State::Failed { by: None, at: now, failure, replaced_by: None })
     }
 
     /// Settles a request that waits.
@@ -409,7 +463,67 @@ impl Approval {
     pub fn cancel(self, now: Timestamp) -> Result<Self, AlreadySettled> {
         match self.state {
             State::Pending | State::AwaitingApproval { .. } | State::Approved { .. } => {
-                Ok(Self { state: State::Cancelled { at: now }, ..self })
+                Ok(Self { state: State::Cancelled { at: now, replaced_by: None }, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    /// Gives way to another request: one for the edited input, which is riskier than what was asked.
+    pub fn give_way(self, to: ApprovalId, now: Timestamp) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::AwaitingApproval { deadline } if now < deadline => {
+                Ok(Self { state: State::Cancelled { at: now, replaced_by: Some(to) }, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    /// Approves a request with the input as a person changed it, judged and previewed anew.
+    ///
+    /// The original input is kept beside it. Consent that comes late is none, here too.
+    pub fn settle_edited(
+        self,
+        edited: Edited,
+        by: By,
+        now: Timestamp,
+    ) -> Result<Self, AlreadySettled> {
+        let settled = self.settle(Decision::Approve { by }, now)?;
+        if settled.status() != Status::Approved {
+            return Ok(settled);
+        }
+        let Edited { input, effects, commands, summary, risk, verdict, preview, rules } = edited;
+        let original = settled.basis.edited_from.clone().unwrap_or(settled.call.input.clone());
+        let basis = Basis { edited_from: Some(original), rules, ..settled.basis };
+        let call = ToolCall { input, ..settled.call };
+        let preview = Some(preview);
+        Ok(Self { call, effects, commands, summary, risk, verdict, preview, basis, ..settled }
+            .bound())
+    }
+
+    /// Ends an approved call that may no longer start: the rules now deny it.
+    pub fn withdraw(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::Approved { .. } => {
+                let state = State::Failed { by: None, at: now, failure, replaced_by: None };
+                Ok(Self { state, ..self })
+            }
+            _ => Err(AlreadySettled(Box::new(self))),
+        }
+    }
+
+    /// Ends a started call that would not have done what was approved; it is asked for again.
+    pub fn supersede(
+        self,
+        failure: Failure,
+        by_request: ApprovalId,
+        now: Timestamp,
+    ) -> Result<Self, AlreadySettled> {
+        match self.state {
+            State::Executing { by, .. } => {
+                let replaced_by = Some(by_request);
+                let state = State::Failed { by: Some(by), at: now, failure, replaced_by };
+                Ok(Self { state, ..self })
             }
             _ => Err(AlreadySettled(Box::new(self))),
         }
@@ -444,9 +558,10 @@ impl Approval {
     /// Records that the tool broke off.
     pub fn fail(self, failure: Failure, now: Timestamp) -> Result<Self, AlreadySettled> {
         match self.state {
-            State::Executing { by, .. } => {
-                Ok(Self { state: State::Failed { by: Some(by), at: now, failure }, ..self })
-            }
+            State::Executing { by, .. } => Ok(Self {
+                state: State::Failed { by: Some(by), at: now, failure, replaced_by: None },
+                ..self
+            }),
             _ => Err(AlreadySettled(Box::new(self))),
         }
     }

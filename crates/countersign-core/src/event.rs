@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalId, ExecutionId, Status, ToolUseId};
+use crate::{ApprovalId, ExecutionId, Status, ToolUseId, masked, masked_text};
 
 /// How many tokens something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,4 +92,30 @@ pub enum Event {
         /// What can be done about it.
         hint: Option<String>,
     },
+}
+
+impl Event {
+    /// Returns the event as it is kept and shown: without secrets.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        match self {
+            Self::Prompt { text } => Self::Prompt { text: masked_text(&text) },
+            Self::Text { text } => Self::Text { text: masked_text(&text) },
+            Self::ToolUse { id, name, input } => Self::ToolUse { id, name, input: masked(&input) },
+            Self::ToolResult { tool_use_id, content, is_error } => {
+                Self::ToolResult { tool_use_id, content: masked_text(&content), is_error }
+            }
+            Self::ApprovalResolved { approval, status, by, feedback } => {
+                let feedback = feedback.map(|text| masked_text(&text));
+                Self::ApprovalResolved { approval, status, by, feedback }
+            }
+            Self::RunFailed { code, message, hint } => {
+                Self::RunFailed { code, message: masked_text(&message), hint }
+            }
+            other @ (Self::RunStarted { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ToolState { .. }
+            | Self::RunDone { .. }) => other,
+        }
+    }
 }

@@ -29,7 +29,8 @@ mod tool;
 mod verdict;
 
 pub use approval::{
-    AlreadySettled, Approval, Basis, By, Decision, Failure, NotStartable, Permit, State, Status,
+    AlreadySettled, Approval, Basis, By, Decision, Edited, Failure, NotStartable, Permit, State,
+    Status,
 };
 pub use call::ToolCall;
 pub use diff::UnifiedDiff;
@@ -38,11 +39,11 @@ pub use effect::{Effect, Target};
 pub use event::{Event, Usage};
 pub use explain::{Explained, Look, explain};
 pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
-pub use mask::masked;
+pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
 pub use place::{Place, Side, Special};
 pub use policy::{Policy, Stance};
-pub use preview::{CommandPreview, DiffPreview, Preimage, Preview};
+pub use preview::{CommandPreview, DiffPreview, PartPreview, Preimage, Preview};
 pub use proposal::{Proposal, proposals};
 pub use risk::Risk;
 pub use rule::{Rule, RuleSet};

@@ -1,6 +1,12 @@
 //! Masking: what is stored for people to read later shows no secrets.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
+
+use crate::canonical_json;
 
 /// Names of fields whose value is never shown.
 const SECRET_NAMES: &[&str] =
@@ -50,8 +56,50 @@ fn is_secret_name(name: &str) -> bool {
     SECRET_NAMES.iter().any(|secret| name == *secret || name.ends_with(&format!("_{secret}")))
 }
 
+/// Returns a text with everything masked that is a secret by its look.
+///
+/// Words that are keys, private keys as a whole, passwords in addresses, and what follows a name like
+/// `token=` where it has the look of a value rather than of code.
+pub fn masked_text(text: &str) -> String {
+    let mut shown = by_word(text);
+    for (pattern, replacement) in PATTERNS.iter() {
+        if let Cow::Owned(changed) = pattern.replace_all(&shown, *replacement) {
+            shown = changed;
+        }
+    }
+    shown
+}
+
+/// Secrets that are more than one word, each with what stands in its place.
+static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let names = "password|passwd|secret|token|api[_-]?key|access[_-]?key|credential";
+    let patterns = [
+        (
+            "(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)"
+                .to_owned(),
+            "***",
+        ),
+        (
+            r"(?i)(authorization\s*[:=]\s*)((?:bearer|basic|token)\s+)?[^\s'\x22]{8,}".to_owned(),
+            "$1$2***",
+        ),
+        (r"(://[^/\s:@'\x22]+:)[^@\s/'\x22]+@".to_owned(), "$1***@"),
+        // A value, not code: no brackets, at least eight characters, a digit among them.
+        (
+            format!(
+                r"(?i)((?:{names})[a-z0-9_-]*['\x22]?\s*[=:]\s*['\x22]?)[a-z_+/.~!@#%^&*-]{{0,64}}[0-9][a-z0-9_+/.~!@#%^&*=-]{{3,}}"
+            ),
+            "$1***",
+        ),
+        (format!(r"(?i)(--[a-z-]*(?:{names})[ =])[^\s'\x22-][^\s'\x22]{{3,}}"), "$1***"),
+    ];
+    let compiled =
+        patterns.into_iter().map(|(pattern, to)| Regex::new(&pattern).map(|it| (it, to)));
+    compiled.filter_map(Result::ok).collect()
+});
+
 /// Replaces each word that looks like a key, wherever it stands.
-fn masked_text(text: &str) -> String {
+fn by_word(text: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -63,6 +111,11 @@ fn masked_text(text: &str) -> String {
         rest = after;
     }
     shown + rest
+}
+
+/// Returns whether a changed input still holds the mask of a secret that it was shown without.
+pub fn holds_mask(shown: &Value, changed: &Value) -> bool {
+    *shown != masked(shown) && canonical_json(changed).contains(MASK)
 }
 
 fn looks_like_a_key(word: &str) -> bool {
@@ -90,6 +143,35 @@ mod tests {
             "count": 3,
         });
         assert_eq!(masked(&input), expected);
+    }
+
+    #[test]
+    fn secrets_are_found_in_text_and_code_is_left_alone() {
+        for (text, expected) in [
+            ("export API_TOKEN=abc123def456", "export API_TOKEN=***"),
+            ("curl -H 'Authorization: Bearer abcdefgh.ijk'", "curl -H 'Authorization: Bearer ***'"),
+            (
+                "git clone https://me:hunter22@example.org/x",
+                "git clone https://me:***@example.org/x",
+            ),
+            ("mysql --password s3cret-pass db", "mysql --password *** db"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nx", "***\nx"),
+            ("{\"api_key\": \"a1b2c3d4e5\"}", "{\"api_key\": \"***\"}"),
+            ("let token = self.next_token();", "let token = self.next_token();"),
+            ("pub password: Option<String>,", "pub password: Option<String>,"),
+            ("the secret: it is easy", "the secret: it is easy"),
+            ("npm run test --token-file x", "npm run test --token-file x"),
+        ] {
+            assert_eq!(masked_text(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_mask_that_was_shown_must_not_come_back() {
+        let shown = json!({"command": "curl -H 'x: glpat-0123456789abcdef'"});
+        assert!(holds_mask(&shown, &json!({"command": "curl -H 'x: ***' -v"})));
+        assert!(!holds_mask(&shown, &json!({"command": "curl -v"})));
+        assert!(!holds_mask(&json!({"command": "ls"}), &json!({"command": "echo ***"})));
     }
 
     #[test]

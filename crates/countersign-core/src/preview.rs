@@ -1,11 +1,15 @@
 //! Previews: what a person sees before they decide.
 
+mod part;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, UnifiedDiff};
+pub use part::PartPreview;
+
+use crate::{Digest, UnifiedDiff, masked, masked_text};
 
 /// A file as it was when the preview was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +94,9 @@ pub struct CommandPreview {
     pub timeout_ms: u64,
     /// What a person should notice.
     pub warnings: Vec<String>,
+    /// Its commands one by one, with what was said of each. The gate fills them in.
+    #[serde(default)]
+    pub parts: Vec<PartPreview>,
 }
 
 impl Preview {
@@ -99,6 +106,23 @@ impl Preview {
             Self::Diff(_) => "diff",
             Self::Command(_) => "command",
             Self::Generic { .. } => "generic",
+        }
+    }
+
+    /// Returns the preview as it is kept and shown: without secrets, but for the diff itself.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        match self {
+            Self::Command(preview) => Self::Command(CommandPreview {
+                command: masked_text(&preview.command),
+                description: preview.description.map(|text| masked_text(&text)),
+                warnings: preview.warnings.iter().map(|text| masked_text(text)).collect(),
+                ..preview
+            }),
+            Self::Generic { input, preimages } => {
+                Self::Generic { input: masked(&input), preimages }
+            }
+            diff @ Self::Diff(_) => diff,
         }
     }
 

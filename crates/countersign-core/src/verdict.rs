@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::masked_text;
 use crate::rule::Spoken;
 
 /// What is to happen with a call. The order is the algebra: the stricter one wins.
@@ -74,6 +75,17 @@ impl Verdict {
         let outcome = reasons.iter().map(|reason| reason.outcome).max().unwrap_or(Outcome::Ask);
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.outcome));
         Self { outcome, reasons }
+    }
+
+    /// Returns the verdict as it is kept and shown: without secrets.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        let reasons = self.reasons.into_iter().map(|reason| Reason {
+            text: masked_text(&reason.text),
+            remedy: reason.remedy.map(|text| masked_text(&text)),
+            ..reason
+        });
+        Self { reasons: reasons.collect(), ..self }
     }
 
     /// Returns what was said of one command of the call: the strictest of it.

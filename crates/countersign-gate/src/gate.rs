@@ -32,6 +32,15 @@ pub enum DecideError {
     /// What the person saw is not what the request shows.
     #[error("the request is not the one that was shown; look at it again before deciding")]
     Drift(Box<Approval>),
+    /// The changed input is not one the tool can run.
+    #[error("the changed input cannot run: {0}")]
+    Invalid(String),
+    /// The changed input is denied.
+    #[error("the changed input is denied: {0}")]
+    Denied(String),
+    /// "Always" cannot be said here, or not like this.
+    #[error("{0}")]
+    NotAlways(String),
     /// It could not be written down, so it does not count.
     #[error("the decision could not be recorded")]
     Store(#[from] StoreError),
@@ -136,14 +145,16 @@ impl Gate {
         if decided.status() != Status::Approved {
             return Ok(Passage::Refused(Box::new(decided)));
         }
-        match self.start(id).await? {
+        match self.start(decided.id).await? {
             Ok(permit) => Ok(Passage::Permitted(Box::new(permit))),
             Err(NotStartable(stands)) => Ok(Passage::Refused(stands)),
         }
     }
 
-    /// Returns an approval once it no longer waits for a person.
+    /// Returns an approval once it no longer waits for a person; where another request took its
+    /// place, that one.
     pub async fn wait(&self, id: ApprovalId) -> Result<Approval, StoreError> {
+        let mut id = id;
         loop {
             let place = self.inner.waiting.at(id);
             let changed = place.changed.notified();
@@ -152,7 +163,10 @@ impl Gate {
             changed.as_mut().enable();
             match self.inner.store.approval(id).await? {
                 Some(approval) if approval.status() != Status::AwaitingApproval => {
-                    return Ok(approval);
+                    match approval.replaced_by() {
+                        Some(next) => id = next,
+                        None => return Ok(approval),
+                    }
                 }
                 Some(_) => changed.await,
                 None => return Err(StoreError::corrupt("approval", format!("`{id}` is gone"))),
@@ -253,6 +267,11 @@ impl Gate {
             self.inner.waiting.wake(id);
         }
         Ok(made)
+    }
+
+    /// Wakes whoever waits for a request.
+    pub(crate) fn wake(&self, id: ApprovalId) {
+        self.inner.waiting.wake(id);
     }
 
     /// Begins a run; none if its conversation is in the middle of one.

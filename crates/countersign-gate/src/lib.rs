@@ -8,8 +8,10 @@
 //!
 //! This is the only crate with SQL, and the only one that waits for people.
 
+mod again;
 mod clock;
 mod deadlines;
+mod edit;
 mod follow;
 mod gate;
 mod journal;
@@ -22,6 +24,7 @@ mod waiting;
 
 pub use clock::{Clock, ManualClock, SystemClock, after};
 pub use countersign_core::Event;
+pub use edit::{Amended, Edit};
 pub use follow::{Follow, Seen};
 pub use gate::{DecideError, Gate, Passage, new_id};
 pub use journal::Journal;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, Basis, Digest, Failure, Invalid, Outcome, Permit, Plan, Planner, Policy, Risk, State,
-    ToolCall, Verdict, risk,
+    Approval, Basis, CommandPreview, Digest, Failure, Invalid, Outcome, PartPreview, Permit, Plan,
+    Planner, Policy, Preview, Risk, State, ToolCall, Verdict, masked_text, risk,
 };
 use jiff::{Timestamp, TimestampRound, Unit};
 
@@ -33,23 +33,64 @@ impl Gate {
         policy: &Policy,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
-        let (call, plan) = off_runtime(call, &planner, <dyn Planner>::plan).await;
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(why) => return self.refuse(draft(call, now), "validation", why).await,
+        self.hand_in(draft(call, now), planner, policy).await
+    }
+
+    /// Plans, judges and records a call that may know already why it is asked again.
+    pub(crate) async fn hand_in(
+        &self,
+        draft: Approval,
+        planner: Arc<dyn Planner>,
+        policy: &Policy,
+    ) -> Result<Submitted, StoreError> {
+        let now = self.inner().clock.now();
+        let judged = match self.judged(draft.clone(), &planner, policy).await {
+            Ok(judged) => judged,
+            Err(why) => return self.refuse(draft, "validation", why).await,
         };
-        let risk = risk::assess(&plan.effects);
-        let verdict = policy.verdict(&call, &plan, risk, now);
-        let outcome = verdict.outcome;
-        let judged = judged(draft(call, now), plan, risk, verdict);
-        match outcome {
+        match judged.verdict.outcome {
             Outcome::Deny => {
-                let why = judged.verdict.reasons.first().map(|reason| reason.text.clone());
-                self.refuse(judged, "denied", format!("Denied: {}", why.unwrap_or_default())).await
+                let why = denial(&judged.verdict);
+                self.refuse(judged, "denied", format!("Denied: {why}")).await
             }
             Outcome::Allow => self.admit(judged, now).await,
             Outcome::Ask => self.ask(judged, planner, now).await,
         }
+    }
+
+    /// Plans a call and judges it; the error is why it cannot run as it was made.
+    pub(crate) async fn judged(
+        &self,
+        draft: Approval,
+        planner: &Arc<dyn Planner>,
+        policy: &Policy,
+    ) -> Result<Approval, String> {
+        let now = self.inner().clock.now();
+        let Plan { effects, summary, commands } =
+            off_runtime(draft.call.clone(), planner, <dyn Planner>::plan).await?;
+        let risk = risk::assess(&effects);
+        let plan = Plan { effects, summary: masked_text(&summary), commands };
+        let verdict = policy.verdict(&draft.call, &plan, risk, now).masked();
+        let Plan { effects, summary, commands } = plan;
+        Ok(Approval { effects, summary, commands, risk, verdict, ..draft }.bound())
+    }
+
+    /// Shows a judged call: what a person needs to see, bound to what it was computed from.
+    pub(crate) async fn shown(
+        &self,
+        judged: Approval,
+        planner: &Arc<dyn Planner>,
+    ) -> Result<Approval, (Approval, String)> {
+        let call = judged.call.clone();
+        let preview = match off_runtime(call, planner, <dyn Planner>::preview).await {
+            Ok(Preview::Command(command)) => {
+                let parts = PartPreview::of(&judged.commands, &judged.verdict);
+                Preview::Command(CommandPreview { parts, ..command })
+            }
+            Ok(preview) => preview,
+            Err(why) => return Err((judged, why)),
+        };
+        Ok(Approval { preview: Some(preview.masked()), ..judged }.bound())
     }
 
     /// Records a call that is allowed and starts it in the same step.
@@ -68,12 +109,10 @@ impl Gate {
         planner: Arc<dyn Planner>,
         now: Timestamp,
     ) -> Result<Submitted, StoreError> {
-        let (_, shown) = off_runtime(judged.call.clone(), &planner, <dyn Planner>::preview).await;
-        let preview = match shown {
-            Ok(preview) => preview,
-            Err(why) => return self.refuse(judged, "validation", why).await,
+        let shown = match self.shown(judged, &planner).await {
+            Ok(shown) => shown,
+            Err((judged, why)) => return self.refuse(judged, "validation", why).await,
         };
-        let shown = Approval { preview: Some(preview), ..judged }.bound();
         let deadline = deadline(now, self.inner().timeouts.of(shown.risk));
         let asked = shown.ask(deadline).map_err(unexpected)?;
         self.inner().store.keep_approval(asked.clone(), now).await?;
@@ -100,20 +139,23 @@ async fn off_runtime<T: Send + 'static>(
     call: ToolCall,
     planner: &Arc<dyn Planner>,
     ask: impl FnOnce(&dyn Planner, &ToolCall) -> Result<T, Invalid> + Send + 'static,
-) -> (ToolCall, Result<T, String>) {
-    let (planner, asked) = (planner.clone(), call.clone());
-    let answer = tokio::task::spawn_blocking(move || ask(planner.as_ref(), &asked)).await;
-    let answer = match answer {
+) -> Result<T, String> {
+    let planner = planner.clone();
+    match tokio::task::spawn_blocking(move || ask(planner.as_ref(), &call)).await {
         Ok(answer) => answer.map_err(|invalid| invalid.to_string()),
         Err(_) => {
             Err("The tool could not say what this call would do, so it was not run".to_owned())
         }
-    };
-    (call, answer)
+    }
+}
+
+/// Returns why a call is denied, for the model and for people.
+pub(crate) fn denial(verdict: &Verdict) -> String {
+    verdict.reasons.first().map(|reason| reason.text.clone()).unwrap_or_default()
 }
 
 /// A call nobody has judged yet: what it would do is unknown, so it counts as high.
-fn draft(call: ToolCall, now: Timestamp) -> Approval {
+pub(crate) fn draft(call: ToolCall, now: Timestamp) -> Approval {
     Approval {
         id: new_id(),
         digest: Digest::of(&[]),
@@ -131,18 +173,13 @@ fn draft(call: ToolCall, now: Timestamp) -> Approval {
     .bound()
 }
 
-fn judged(draft: Approval, plan: Plan, risk: Risk, verdict: Verdict) -> Approval {
-    let Plan { effects, summary, commands } = plan;
-    Approval { effects, summary, commands, risk, verdict, ..draft }.bound()
-}
-
 /// A deadline in whole milliseconds, as the table holds it: both must agree on when it is over.
-fn deadline(now: Timestamp, timeout: Duration) -> Timestamp {
+pub(crate) fn deadline(now: Timestamp, timeout: Duration) -> Timestamp {
     let deadline = after(now, timeout);
     deadline.round(TimestampRound::new().smallest(Unit::Millisecond)).unwrap_or(deadline)
 }
 
 /// A transition of a value nobody else has seen cannot be refused; if it is, nothing runs.
-fn unexpected(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+pub(crate) fn unexpected(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::corrupt("state", error)
 }

@@ -105,6 +105,9 @@ impl From<DecideError> for ApiError {
             }
             DecideError::AlreadySettled(_) => Self::conflict("already_settled", error.to_string()),
             DecideError::Drift(_) => Self::conflict("drift", error.to_string()),
+            DecideError::Invalid(_) => Self::bad_request("invalid_input", error.to_string()),
+            DecideError::Denied(_) => Self::conflict("denied", error.to_string()),
+            DecideError::NotAlways(_) => Self::bad_request("not_always", error.to_string()),
             DecideError::Store(error) => error.into(),
         }
     }

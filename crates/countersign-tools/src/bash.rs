@@ -124,11 +124,7 @@ impl Planner for Bash {
         let Input { command, .. } = read(call)?;
         let summary = format!("Run `{}`", shown(&command));
         let understood = self.understood(&command, &call.cwd);
-        let argv = vec!["bash".to_owned(), "-c".to_owned(), command];
-        // That a shell runs stays an effect of its own, so every command asks, also one that is
-        // proven to only read: there are no rules yet by which a person could say otherwise.
-        let mut effects = vec![Effect::Exec { argv, program: bash().map(Path::to_owned) }];
-        effects.extend(understood.effects);
+        let mut effects = understood.effects;
         effects.extend(
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
@@ -143,6 +139,7 @@ impl Planner for Bash {
             timeout_ms: input.time_limit(),
             description: input.description,
             command: input.command,
+            parts: Vec::new(),
         }))
     }
 }

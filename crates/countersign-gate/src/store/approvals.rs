@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_core::shell::Part;
 use countersign_core::{
     Approval, ApprovalId, Basis, Digest, Effect, Event, Outcome, ProjectId, Risk, RunId, State,
-    Status, ToolCall, Verdict, masked,
+    Status, ToolCall, Verdict, masked, masked_text,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -71,6 +71,30 @@ impl Store {
         F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
     {
         self.writer.write(move |ledger| change(ledger, id, now, step)).await
+    }
+
+    /// Takes an approval out of the way and keeps the one that takes its place, both or neither.
+    pub(crate) async fn replace<E, F>(
+        &self,
+        id: ApprovalId,
+        next: Approval,
+        now: Timestamp,
+        step: F,
+    ) -> Result<Transition<E>, StoreError>
+    where
+        E: Send + 'static,
+        F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+    {
+        self.writer
+            .write(move |ledger| {
+                let made = change(ledger, id, now, step)?;
+                if matches!(made, Transition::Made(_)) {
+                    insert(ledger.db, &next)?;
+                    log_change(ledger, Status::Pending, &next, now)?;
+                }
+                Ok(made)
+            })
+            .await
     }
 
     /// Returns an approval.
@@ -147,9 +171,13 @@ fn change<E>(
 ) -> Result<Transition<E>, StoreError> {
     let Some(approval) = find(ledger.db, id)? else { return Ok(Transition::Unknown) };
     let before = approval.status();
+    let bound_to = approval.digest.clone();
     match step(approval) {
         Err(refused) => Ok(Transition::Refused(refused)),
         Ok(approval) => {
+            if approval.digest != bound_to {
+                amend(ledger.db, &approval)?;
+            }
             update(ledger.db, before, &approval)?;
             log_change(ledger, before, &approval, now)?;
             Ok(Transition::Made(Box::new(approval)))
@@ -204,17 +232,41 @@ fn resolved(approval: &Approval) -> Event {
     Event::ApprovalResolved { approval: approval.id, status: approval.status(), by, feedback }
 }
 
+impl Request {
+    fn of(approval: &Approval) -> Self {
+        Self {
+            call: approval.call.clone(),
+            effects: approval.effects.clone(),
+            summary: approval.summary.clone(),
+            verdict: approval.verdict.clone(),
+            created_at: approval.created_at,
+            commands: approval.commands.clone(),
+            basis: approval.basis.clone(),
+        }
+    }
+}
+
+/// Writes what a person has changed of a request, and what followed from that.
+fn amend(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
+    db.prepare_cached(
+        "UPDATE tool_executions SET tool_params = ?, risk_level = ?, digest = ?, request = ?,
+           preview = ?
+         WHERE approval_id = ?",
+    )?
+    .execute(params![
+        json(&masked(&approval.call.input))?,
+        approval.risk.to_string(),
+        approval.digest.as_str(),
+        json(&Request::of(approval))?,
+        approval.preview.as_ref().map(json).transpose()?,
+        approval.id.to_string(),
+    ])?;
+    Ok(())
+}
+
 fn insert(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
     let call = &approval.call;
-    let request = Request {
-        call: call.clone(),
-        effects: approval.effects.clone(),
-        summary: approval.summary.clone(),
-        verdict: approval.verdict.clone(),
-        created_at: approval.created_at,
-        commands: approval.commands.clone(),
-        basis: approval.basis.clone(),
-    };
+    let request = Request::of(approval);
     db.prepare_cached(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
            tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,
@@ -245,8 +297,8 @@ fn insert(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
 /// The columns that follow from the state, for people who read the table.
 #[derive(Default)]
 struct Told<'a> {
-    result: Option<&'a str>,
-    error: Option<&'a str>,
+    result: Option<String>,
+    error: Option<String>,
     error_type: Option<&'a str>,
     execution_time: Option<Duration>,
     approved_at: Option<Timestamp>,
@@ -265,22 +317,24 @@ impl<'a> Told<'a> {
                 Self { approved_at: Some(*approved_at), ..nothing }
             }
             State::Completed { approved_at, since, at, result, .. } => Self {
-                result: Some(result),
+                result: Some(masked_text(result)),
                 execution_time: Duration::try_from(at.duration_since(*since)).ok(),
                 approved_at: Some(*approved_at),
                 completed_at: Some(*at),
                 ..nothing
             },
             State::Failed { at, failure, .. } => Self {
-                error: Some(&failure.error),
+                error: Some(masked_text(&failure.error)),
                 error_type: Some(&failure.error_type),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Rejected { at, feedback, .. } => {
-                Self { error: feedback.as_deref(), completed_at: Some(*at), ..nothing }
-            }
-            State::Timeout { at } | State::Cancelled { at } => {
+            State::Rejected { at, feedback, .. } => Self {
+                error: feedback.as_deref().map(masked_text),
+                completed_at: Some(*at),
+                ..nothing
+            },
+            State::Timeout { at } | State::Cancelled { at, .. } => {
                 Self { completed_at: Some(*at), ..nothing }
             }
         }

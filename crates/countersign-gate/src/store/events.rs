@@ -40,7 +40,7 @@ pub(super) fn append(
         session.map(SessionId::as_str),
         run.map(|run| run.to_string()),
         iso(at),
-        json(event)?
+        json(&event.clone().masked())?
     ])?;
     Ok(seq)
 }

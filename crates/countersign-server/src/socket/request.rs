@@ -1,7 +1,8 @@
 //! A request for approval as clients see it: S1.7's fields, and ours.
 
 use countersign_core::{
-    Approval, CommandPreview, DiffPreview, Preview, Risk, State, Status, Verdict,
+    Approval, CommandPreview, DiffPreview, Outcome, PartPreview, Preview, Risk, State, Status,
+    Verdict,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -87,6 +88,38 @@ pub(crate) struct DiffStat {
     omitted: usize,
 }
 
+/// One command of a command line, what it would do and what was said of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PartView {
+    text: String,
+    /// The file that would run, where it was found and is trusted.
+    #[schema(required)]
+    program: Option<String>,
+    wrappers: Vec<String>,
+    #[schema(value_type = OutcomeView)]
+    verdict: Outcome,
+    effects: Vec<String>,
+    reasons: Vec<String>,
+}
+
+impl From<PartPreview> for PartView {
+    fn from(part: PartPreview) -> Self {
+        let PartPreview { text, program, wrappers, verdict, effects, reasons } = part;
+        let program = program.map(|program| program.display().to_string());
+        Self { text, program, wrappers, verdict, effects, reasons }
+    }
+}
+
+/// `allow`, `ask` or `deny`.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used: core does not know of OpenAPI")]
+pub(crate) enum OutcomeView {
+    Allow,
+    Ask,
+    Deny,
+}
+
 /// What is known about a preview beside the diff itself.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -104,6 +137,8 @@ pub(crate) enum PreviewData {
         description: Option<String>,
         timeout_ms: u64,
         warnings: Vec<String>,
+        /// Its commands one by one.
+        parts: Vec<PartView>,
     },
     Generic {
         input: Value,
@@ -223,8 +258,9 @@ impl Shown {
     }
 
     fn of_command(preview: CommandPreview) -> Self {
-        let CommandPreview { command, cwd, description, timeout_ms, warnings } = preview;
-        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings };
+        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts } = preview;
+        let parts = parts.into_iter().map(PartView::from).collect();
+        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings, parts };
         Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
     }
 
