@@ -3,8 +3,12 @@
 //! Most edits touch a few lines of a file, so equal lines at both ends and long equal runs between
 //! small changes are passed by comparing bytes; only what is left goes to the diff algorithm.
 
+use std::collections::VecDeque;
+
 use imara_diff::{Algorithm, Diff, InternedInput};
 use serde::{Deserialize, Serialize};
+
+use crate::Digest;
 
 /// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
@@ -13,12 +17,15 @@ const CONTEXT: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnifiedDiff {
     /// Header, hunk heads and lines, each without its line end.
+    ///
+    /// Of a diff that is too long, the first [`UnifiedDiff::HEAD`] and the last [`UnifiedDiff::TAIL`],
+    /// with the head of a hunk between them where theirs is left out.
     pub lines: Vec<String>,
     /// How many lines are added.
     pub added: usize,
     /// How many lines are removed.
     pub removed: usize,
-    /// How many further lines were left out here.
+    /// How many lines were left out, between the head and the tail.
     pub omitted: usize,
 }
 
@@ -30,37 +37,66 @@ struct Change {
 }
 
 impl UnifiedDiff {
-    /// Above this many lines the rest of a diff is left out and counted.
-    pub const LINE_LIMIT: usize = 20_000;
+    /// A diff of more lines than this is shown by its two ends, and what is left out is counted.
+    pub const LINE_LIMIT: usize = 2_000;
+    /// How many lines are kept at the start of a diff that is too long.
+    pub const HEAD: usize = 1_000;
+    /// How many lines are kept at its end.
+    pub const TAIL: usize = 200;
 
     /// Returns the diff that turns `old` into `new`, with `path` in its header.
     pub fn between(path: &str, old: &str, new: &str) -> Self {
+        Self::with_digest(path, old, new).0
+    }
+
+    /// Returns the diff, and the digest of its whole text if it does not hold all of it.
+    ///
+    /// The whole text is that of `diff -u`: its lines with a `\n` between them.
+    pub fn with_digest(path: &str, old: &str, new: &str) -> (Self, Option<Digest>) {
         let old_lines: Vec<&str> = lines(old);
         let new_lines: Vec<&str> = lines(new);
         let changes = changes(&old_lines, &new_lines);
-        let mut diff = Self {
-            lines: Vec::new(),
-            added: changes.iter().map(|change| change.new.1 - change.new.0).sum(),
-            removed: changes.iter().map(|change| change.old.1 - change.old.0).sum(),
-            omitted: 0,
-        };
+        let mut text = Ends::default();
         if !changes.is_empty() {
-            diff.push(format!("--- a/{path}"));
-            diff.push(format!("+++ b/{path}"));
+            text.push(format!("--- a/{path}"));
+            text.push(format!("+++ b/{path}"));
         }
         for hunk in hunks(&changes) {
-            diff.push_hunk(hunk, &old_lines, &new_lines);
+            text.push_hunk(hunk, &old_lines, &new_lines);
         }
-        diff
+        let (lines, omitted, digest) = text.finish();
+        let added = changes.iter().map(|change| change.new.1 - change.new.0).sum();
+        let removed = changes.iter().map(|change| change.old.1 - change.old.0).sum();
+        (Self { lines, added, removed, omitted }, digest)
     }
+}
 
+/// The lines of a diff as they come: both ends are kept, the digest covers all.
+#[derive(Default)]
+struct Ends {
+    /// The first lines, up to the limit.
+    first: Vec<Placed>,
+    /// The last of those that came after them.
+    last: VecDeque<Placed>,
+    count: usize,
+    hasher: blake3::Hasher,
+    /// How many lines of the old and the new text are passed.
+    at: (usize, usize),
+}
+
+/// A line of a diff and how many lines of either text come before it.
+struct Placed {
+    line: String,
+    at: (usize, usize),
+}
+
+impl Ends {
     fn push_hunk(&mut self, hunk: &[Change], old: &[&str], new: &[&str]) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
         let before = first.old.0.min(CONTEXT);
         let after = (old.len() - last.old.1).min(CONTEXT);
-        let old_range = range(first.old.0 - before, last.old.1 + after);
-        let new_range = range(first.new.0 - before, last.new.1 + after);
-        self.push(format!("@@ -{old_range} +{new_range} @@"));
+        self.at = (first.old.0 - before, first.new.0 - before);
+        self.push(head(self.at, (last.old.1 + after, last.new.1 + after)));
         let mut shown = first.old.0 - before;
         for change in hunk {
             self.push_lines(' ', old, shown, change.old.0);
@@ -73,25 +109,64 @@ impl UnifiedDiff {
 
     fn push_lines(&mut self, mark: char, lines: &[&str], from: usize, to: usize) {
         for line in lines.get(from..to).unwrap_or_default() {
-            if self.lines.len() >= Self::LINE_LIMIT {
-                self.omitted += 1;
-            } else {
-                let text = line.strip_suffix('\n').unwrap_or(line);
-                let mut shown = String::with_capacity(text.len() + 1);
-                shown.push(mark);
-                shown.push_str(text);
-                self.lines.push(shown);
-            }
+            let text = line.strip_suffix('\n').unwrap_or(line);
+            let mut shown = String::with_capacity(text.len() + 1);
+            shown.push(mark);
+            shown.push_str(text);
+            self.push(shown);
+            self.at = passed(self.at, mark);
         }
     }
 
     fn push(&mut self, line: String) {
-        if self.lines.len() >= Self::LINE_LIMIT {
-            self.omitted += 1;
+        if self.count > 0 {
+            self.hasher.update(b"\n");
+        }
+        self.hasher.update(line.as_bytes());
+        self.count += 1;
+        let placed = Placed { line, at: self.at };
+        if self.first.len() < UnifiedDiff::LINE_LIMIT {
+            self.first.push(placed);
         } else {
-            self.lines.push(line);
+            self.last.push_back(placed);
+            if self.last.len() > UnifiedDiff::TAIL {
+                self.last.pop_front();
+            }
         }
     }
+
+    /// Returns the lines that are kept, how many are not, and the digest of all if some are not.
+    fn finish(mut self) -> (Vec<String>, usize, Option<Digest>) {
+        let lines = |placed: Vec<Placed>| placed.into_iter().map(|it| it.line).collect::<Vec<_>>();
+        if self.count <= UnifiedDiff::LINE_LIMIT {
+            return (lines(self.first), 0, None);
+        }
+        let mut tail = self.first.split_off(UnifiedDiff::HEAD);
+        tail.extend(self.last);
+        let tail = tail.split_off(tail.len() - UnifiedDiff::TAIL);
+        let omitted = self.count - UnifiedDiff::HEAD - UnifiedDiff::TAIL;
+        let mut kept = lines(self.first);
+        kept.extend(missing_head(&tail));
+        kept.extend(lines(tail));
+        (kept, omitted, Some(Digest::from(self.hasher.finalize().to_hex().to_string())))
+    }
+}
+
+/// Returns the head of a hunk for lines whose own one is left out: who numbers lines goes by it.
+fn missing_head(tail: &[Placed]) -> Option<String> {
+    let first = tail.first().filter(|first| !first.line.starts_with('@'))?;
+    let marks = tail.iter().map_while(|it| it.line.chars().next().filter(|mark| *mark != '@'));
+    Some(head(first.at, marks.fold(first.at, passed)))
+}
+
+/// Returns how many lines of either text are passed after a line of a diff.
+fn passed((old, new): (usize, usize), mark: char) -> (usize, usize) {
+    (old + usize::from(mark != '+'), new + usize::from(mark != '-'))
+}
+
+/// Writes the head of a hunk: from which line to which, in the old text and the new.
+fn head(from: (usize, usize), to: (usize, usize)) -> String {
+    format!("@@ -{} +{} @@", range(from.0, to.0), range(from.1, to.1))
 }
 
 /// Splits a text into lines that keep their `\n`.

@@ -2,9 +2,11 @@
 //!
 //! A [`ToolCall`] is what an agent wants. A [`Planner`] (each tool is one) says which [`Effect`]s it
 //! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
-//! effects and risk into a [`Verdict`] that keeps every [`Reason`]; people's [`rule`]s are part of it. An [`Approval`] carries the call
-//! through its [`State`]s; [`Approval::start`] hands out the [`Permit`] on which alone tools run.
-//! What happened is told by [`Event`]s. [`shell`] reads command lines.
+//! effects and risk into a [`Verdict`] that keeps every [`Reason`]; people's [`rule`]s are part of it,
+//! and [`explain()`] tells it in words. An [`Approval`] carries the call through its [`State`]s;
+//! [`Approval::start`] hands out the [`Permit`] on which alone tools run.
+//! What happened is told by [`Event`]s. [`shell`] reads command lines, [`parse_input`] what a program
+//! sends as a call's input, [`Host`] whom a URL talks to.
 //!
 //! Everything that waits, stores or touches the machine lives in the crates above this one.
 
@@ -15,7 +17,9 @@ mod digest;
 mod effect;
 mod event;
 mod explain;
+mod host;
 mod id;
+mod intake;
 mod mask;
 mod mode;
 mod place;
@@ -38,12 +42,17 @@ pub use digest::{Digest, canonical_json};
 pub use effect::{Effect, Target};
 pub use event::{Event, Usage};
 pub use explain::{Explained, Look, explain};
+pub use host::{Host, UrlError};
 pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
+pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
 pub use place::{Place, Side, Special};
 pub use policy::{Policy, Stance};
-pub use preview::{CommandPreview, DiffPreview, PartPreview, Preimage, Preview};
+pub use preview::{
+    CommandPreview, DiffPreview, FinalNewline, LineEnding, LineEndings, PartPreview, Preimage,
+    Preview,
+};
 pub use proposal::{Proposal, proposals};
 pub use risk::Risk;
 pub use rule::{Rule, RuleSet};

@@ -1,5 +1,6 @@
 //! Previews: what a person sees before they decide.
 
+mod line_endings;
 mod part;
 
 use std::path::PathBuf;
@@ -7,8 +8,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use part::PartPreview;
-
+pub use self::line_endings::{FinalNewline, LineEnding, LineEndings};
+pub use self::part::PartPreview;
 use crate::{Digest, UnifiedDiff, masked, masked_text};
 
 /// A file as it was when the preview was made.
@@ -23,9 +24,17 @@ pub struct Preimage {
 /// What a call would do, made visible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "there is one per call, and most are diffs")]
 pub enum Preview {
     /// A change to one file.
     Diff(DiffPreview),
+    /// Changes that are made together or not at all.
+    MultiDiff {
+        /// Each file, in the order of the call.
+        files: Vec<DiffPreview>,
+        /// All files this was computed from; a file that moves is there with both its places.
+        preimages: Vec<Preimage>,
+    },
     /// A command line.
     Command(CommandPreview),
     /// Anything else: its input.
@@ -37,7 +46,7 @@ pub enum Preview {
     },
 }
 
-/// A change to one file, as a unified diff.
+/// A change to one file, as a unified diff; and what a diff of lines does not show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffPreview {
     /// The path as the tool's input gives it.
@@ -56,6 +65,44 @@ pub struct DiffPreview {
     pub diff: UnifiedDiff,
     /// The file this was computed from.
     pub preimage: Preimage,
+    /// How many lines of the diff are left out after its first [`UnifiedDiff::HEAD`], if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted_lines: Option<usize>,
+    /// The digest of the whole diff where lines are left out: consent covers those too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_digest: Option<Digest>,
+    /// Whether the file is gone afterwards.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_deleted: bool,
+    /// The path it had, where it moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
+    /// The mode it has, as git writes it (`100644`), where the call names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_mode: Option<String>,
+    /// The mode it will have, where the call sets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_mode: Option<String>,
+    /// Where it will lead, if it becomes a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_target: Option<String>,
+    /// Whether either side is no text: then the sizes stand for the diff.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_binary: bool,
+    /// How many bytes there are, where that is not text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_size: Option<u64>,
+    /// How many bytes there will be, where the diff cannot be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_size: Option<u64>,
+    /// How line ends change, which the lines of a diff hide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_endings: Option<LineEndings>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl DiffPreview {
@@ -68,15 +115,66 @@ impl DiffPreview {
     pub fn new(file_path: String, original: Option<&str>, new: &str, preimage: Preimage) -> Self {
         let before = original.unwrap_or_default();
         let carried = |text: &str| (text.len() <= Self::CONTENT_LIMIT).then(|| text.to_owned());
+        let (diff, full_digest) = UnifiedDiff::with_digest(&file_path, before, new);
         Self {
-            diff: UnifiedDiff::between(&file_path, before, new),
             is_new_file: original.is_none(),
             original_lines: before.lines().count(),
             new_lines: new.lines().count(),
             original_content: carried(before),
             new_content: carried(new),
+            omitted_lines: full_digest.as_ref().map(|_| diff.omitted),
+            full_digest,
+            line_endings: original.and_then(|before| LineEndings::between(before, new)),
+            diff,
+            ..Self::empty(file_path, preimage)
+        }
+    }
+
+    /// Returns the preview of a file that is removed with its text.
+    pub fn of_deletion(file_path: String, original: &str, preimage: Preimage) -> Self {
+        let change = Self::new(file_path, Some(original), "", preimage);
+        Self { is_deleted: true, line_endings: None, ..change }
+    }
+
+    /// Returns the preview of a change where one side is no text: of `original` bytes (if a file
+    /// stands there) to `new` bytes (if one will).
+    pub fn of_binary(
+        file_path: String,
+        original: Option<u64>,
+        new: Option<u64>,
+        preimage: Preimage,
+    ) -> Self {
+        Self {
+            is_new_file: original.is_none(),
+            is_deleted: new.is_none(),
+            is_binary: true,
+            original_size: original,
+            new_size: new,
+            ..Self::empty(file_path, preimage)
+        }
+    }
+
+    fn empty(file_path: String, preimage: Preimage) -> Self {
+        Self {
             file_path,
+            is_new_file: false,
+            original_lines: 0,
+            new_lines: 0,
+            original_content: None,
+            new_content: None,
+            diff: UnifiedDiff { lines: Vec::new(), added: 0, removed: 0, omitted: 0 },
             preimage,
+            omitted_lines: None,
+            full_digest: None,
+            is_deleted: false,
+            renamed_from: None,
+            old_mode: None,
+            new_mode: None,
+            link_target: None,
+            is_binary: false,
+            original_size: None,
+            new_size: None,
+            line_endings: None,
         }
     }
 }
@@ -104,6 +202,7 @@ impl Preview {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Diff(_) => "diff",
+            Self::MultiDiff { .. } => "multi_diff",
             Self::Command(_) => "command",
             Self::Generic { .. } => "generic",
         }
@@ -122,7 +221,7 @@ impl Preview {
             Self::Generic { input, preimages } => {
                 Self::Generic { input: masked(&input), preimages }
             }
-            diff @ Self::Diff(_) => diff,
+            diff @ (Self::Diff(_) | Self::MultiDiff { .. }) => diff,
         }
     }
 
@@ -130,8 +229,11 @@ impl Preview {
     pub fn preimages(&self) -> &[Preimage] {
         match self {
             Self::Diff(diff) => std::slice::from_ref(&diff.preimage),
-            Self::Generic { preimages, .. } => preimages,
+            Self::MultiDiff { preimages, .. } | Self::Generic { preimages, .. } => preimages,
             Self::Command(_) => &[],
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -217,7 +217,8 @@ pub(crate) fn open(path: &Path) -> Result<(File, Metadata), DiskError> {
     Ok((file, metadata))
 }
 
-fn check_regular(metadata: &Metadata) -> Result<(), DiskError> {
+/// Checks that something is a file like any other.
+pub(crate) fn check_regular(metadata: &Metadata) -> Result<(), DiskError> {
     let kind = metadata.file_type();
     if kind.is_file() {
         Ok(())

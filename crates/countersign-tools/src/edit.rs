@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use self::replacement::{Fault, Replacement};
 use crate::blocking::blocking;
 use crate::disk::{DiskError, Snapshot, Standing};
-use crate::input;
 use crate::shown::shown;
 use crate::text::{Encoding, Text, size};
 use crate::tool::{NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
+use crate::{input, reach};
 
 const DESCRIPTION: &str = "\
 Replaces an exact text in a file.
@@ -82,7 +82,10 @@ impl Edit {
                 "old_string and new_string are the same: nothing would change".to_owned(),
             ));
         }
-        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        let target = self.workspace.find(&call.cwd, &input.file_path)?;
+        if input.old_string.is_empty() && reach::exists(&target) {
+            return Err(exists(&input.file_path));
+        }
         Ok((input, target))
     }
 
@@ -111,34 +114,11 @@ impl Input {
             return Ok(Edited { before: None, after, encoding: Encoding::Utf8 });
         };
         if self.old_string.is_empty() {
-            return Err(Invalid(format!(
-                "`{path}` exists already: an empty old_string only makes new files; say which text \
-                 to replace, or use Write to replace all of it"
-            )));
+            return Err(exists(path));
         }
-        let Text { content, encoding } = Text::decode(&snapshot.bytes).map_err(|kind| {
-            let bytes = size(snapshot.bytes.len() as u64);
-            Invalid(format!("`{path}` {kind} ({bytes}): it cannot be edited as text; use Bash"))
-        })?;
-        match Replacement::of(&content, &self.old_string, &self.new_string, self.replace_all) {
-            Ok(after) => Ok(Edited { before: Some(content), after, encoding }),
-            Err(Fault::NotFound) => Err(Invalid(format!(
-                "old_string is not in `{path}`. {}",
-                hint::why_not_found(&content, &self.old_string, &self.new_string)
-            ))),
-            Err(Fault::NotUnique { lines, more }) => {
-                let count = lines.len() + more;
-                let mut listed: Vec<String> = lines.iter().map(ToString::to_string).collect();
-                if more > 0 {
-                    listed.push("…".to_owned());
-                }
-                Err(Invalid(format!(
-                    "old_string occurs {count} times in `{path}` (at lines {}). Add lines around it \
-                     until it is unique, or set replace_all to true to change every occurrence",
-                    listed.join(", ")
-                )))
-            }
-        }
+        let Text { content, encoding } = text_of(path, snapshot)?;
+        let after = replaced(path, &content, &self.old_string, &self.new_string, self.replace_all)?;
+        Ok(Edited { before: Some(content), after, encoding })
     }
 
     /// Tells the model what the file looks like now, around the change.
@@ -156,11 +136,56 @@ impl Input {
     }
 }
 
+fn exists(path: &str) -> Invalid {
+    Invalid(format!(
+        "`{path}` exists already: an empty old_string only makes new files; say which text to \
+         replace, or use Write to replace all of it"
+    ))
+}
+
+/// Returns the text of a file that is to be edited.
+pub(crate) fn text_of(path: &str, snapshot: &Snapshot) -> Result<Text, Invalid> {
+    Text::decode(&snapshot.bytes).map_err(|kind| {
+        let bytes = size(snapshot.bytes.len() as u64);
+        Invalid(format!("`{path}` {kind} ({bytes}): it cannot be edited as text; use Bash"))
+    })
+}
+
+/// Replaces one text by another, or says why it cannot be told which is meant.
+pub(crate) fn replaced(
+    path: &str,
+    content: &str,
+    old: &str,
+    new: &str,
+    all: bool,
+) -> Result<Replacement, Invalid> {
+    Replacement::of(content, old, new, all).map_err(|fault| match fault {
+        Fault::NotFound => Invalid(format!(
+            "old_string is not in `{path}`. {}",
+            hint::why_not_found(content, old, new)
+        )),
+        Fault::NotUnique { lines, more } => {
+            let count = lines.len() + more;
+            let mut listed: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            if more > 0 {
+                listed.push("…".to_owned());
+            }
+            Invalid(format!(
+                "old_string occurs {count} times in `{path}` (at lines {}). Add lines around it \
+                 until it is unique, or set replace_all to true to change every occurrence",
+                listed.join(", ")
+            ))
+        }
+    })
+}
+
 impl Planner for Edit {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Edit `{}`", shown(&input.file_path));
-        Ok(Plan::new(vec![Effect::Read(target.clone()), Effect::Write(target)], summary))
+        let mut effects = vec![Effect::Read(target.clone())];
+        effects.extend(reach::writing(&input.file_path, target)?);
+        Ok(Plan::new(effects, summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

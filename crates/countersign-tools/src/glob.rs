@@ -7,9 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use countersign_core::{
-    Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
-};
+use countersign_core::{Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::DirEntry;
 use schemars::JsonSchema;
@@ -21,7 +19,7 @@ use crate::blocking::blocking;
 use crate::shown::shown;
 use crate::tool::{NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
-use crate::{input, walk};
+use crate::{input, reach, walk};
 
 const DESCRIPTION: &str = "\
 Finds files by a pattern on their path, in projects of any size.
@@ -80,6 +78,9 @@ impl Glob {
         if pattern.is_empty() {
             return Err(Invalid("`pattern` is empty: use `**/*` for every file".to_owned()));
         }
+        if pattern.chars().any(char::is_control) {
+            return Err(Invalid("`pattern` holds a control character: leave it out".to_owned()));
+        }
         let (path, rest) = split(path.unwrap_or_else(|| ".".to_owned()), &pattern);
         if Path::new(rest).components().any(|part| part == Component::ParentDir) {
             return Err(Invalid("`pattern` holds `..`: give that folder in `path`".to_owned()));
@@ -90,7 +91,7 @@ impl Glob {
         let matcher = glob
             .map_err(|error| Invalid(format!("`pattern`: {}; mend it", error.kind())))?
             .compile_matcher();
-        let target = self.workspace.resolve(&call.cwd, &path)?;
+        let target = self.workspace.find(&call.cwd, &path)?;
         Ok(Search { pattern, matcher, path, target })
     }
 }
@@ -111,12 +112,12 @@ impl Planner for Glob {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let search = self.read(call)?;
         let summary = format!("Find `{}` in `{}`", shown(&search.pattern), shown(&search.path));
-        Ok(Plan::new(vec![Effect::Read(search.target)], summary))
+        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         self.read(call)?;
-        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+        Ok(input::as_preview(call))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use countersign_core::{
-    Effect, Invalid, Permit, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput,
+    Invalid, Permit, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput,
 };
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -27,7 +27,7 @@ use crate::blocking::blocking;
 use crate::shown::shown;
 use crate::tool::{NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
-use crate::{disk, input, walk};
+use crate::{disk, input, reach, walk};
 
 const DESCRIPTION: &str = "\
 Searches the content of files with a regular expression, as ripgrep does.
@@ -136,16 +136,31 @@ impl Grep {
     fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
         let input: Input = input::parse(call)?;
         let matcher = matcher(&input)?;
+        input.check_filters()?;
         if input.contexts().any(|lines| lines > CONTEXT_LIMIT) {
             return Err(Invalid(format!("`-A`, `-B`, `-C`: at most {CONTEXT_LIMIT} lines")));
         }
         let path = input.path.clone().unwrap_or_else(|| ".".to_owned());
-        let target = self.workspace.resolve(&call.cwd, &path)?;
+        let target = self.workspace.find(&call.cwd, &path)?;
         Ok(Search { input, matcher, path, target })
     }
 }
 
 impl Input {
+    /// Checks that no filter looks like an option: whoever runs a search program would pass it on.
+    fn check_filters(&self) -> Result<(), Invalid> {
+        let globs = self.glob.as_deref().into_iter().flat_map(words);
+        let globs = globs.map(|glob| ("glob", glob));
+        let types = self.r#type.as_deref().map(|kind| ("type", kind));
+        match globs.chain(types).find(|(_, value)| value.starts_with('-')) {
+            Some((field, value)) => Err(Invalid(format!(
+                "`{field}`: `{}` starts with `-` and looks like an option; write it without",
+                shown(value)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn contexts(&self) -> impl Iterator<Item = usize> {
         [self.after, self.before, self.context].into_iter().flatten()
     }
@@ -177,12 +192,12 @@ impl Planner for Grep {
         let search = self.read(call)?;
         let (pattern, path) = (shown(&search.input.pattern), shown(&search.path));
         let summary = format!("Search for `{pattern}` in `{path}`");
-        Ok(Plan::new(vec![Effect::Read(search.target)], summary))
+        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         self.read(call)?;
-        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+        Ok(input::as_preview(call))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a model sent, read strictly; and the schema it was told to follow.
 
-use countersign_core::{Invalid, ToolCall};
+use countersign_core::{Invalid, Preview, ToolCall};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,13 @@ const FAULT_LIMIT: usize = 600;
 
 /// Reads the input of a call, or says which field is wrong and what belongs there.
 pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> {
+    // A list would be taken for the fields in their order.
+    if !call.input.is_object() {
+        let tool = &call.tool_name;
+        return Err(Invalid(format!(
+            "expected an object with the fields of {tool}; call it again so"
+        )));
+    }
     serde_path_to_error::deserialize(&call.input).map_err(|error| {
         let field = error.path().to_string();
         // What was found is quoted in it, and may be as long as the model likes.
@@ -20,6 +27,11 @@ pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> 
         let place = if field == "." { String::new() } else { format!("`{field}`: ") };
         Invalid(format!("{place}{fault}; mend the input of {} and call it again", call.tool_name))
     })
+}
+
+/// Shows a call by its input: for what changes no file.
+pub(crate) fn as_preview(call: &ToolCall) -> Preview {
+    Preview::Generic { input: call.input.clone(), preimages: Vec::new() }
 }
 
 /// Says in plain words what serde says in those of Rust.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use countersign_core::{
-    Effect, Invalid, Permit, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput,
+    Invalid, Permit, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput,
 };
 use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE};
 use schemars::JsonSchema;
@@ -20,11 +20,11 @@ use tokio_util::sync::CancellationToken;
 use self::window::Window;
 use crate::blocking::blocking;
 use crate::disk::{self, DiskError};
-use crate::input;
 use crate::shown::shown;
 use crate::text::{Encoding, size};
 use crate::tool::{NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
+use crate::{input, reach};
 
 const DESCRIPTION: &str = "\
 Reads a text file from the local filesystem.
@@ -77,7 +77,7 @@ impl Read {
 
     fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
         let input: Input = input::parse(call)?;
-        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        let target = self.workspace.find(&call.cwd, &input.file_path)?;
         Ok((input, target))
     }
 }
@@ -86,12 +86,12 @@ impl Planner for Read {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Read `{}`", shown(&input.file_path));
-        Ok(Plan::new(vec![Effect::Read(target)], summary))
+        Ok(Plan::new(vec![reach::reading(&input.file_path, target)?], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         self.read(call)?;
-        Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
+        Ok(input::as_preview(call))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use countersign_core::{Invalid, Place, Target};
 
+use crate::path;
 use crate::shown::shown;
 
 /// How many links a path may go through, as in the kernel.
@@ -80,6 +81,13 @@ impl Workspace {
         let path = resolved(&whole)?;
         let place = self.place(&path);
         Ok(Target { path, place })
+    }
+
+    /// Returns where a path leads that a model wrote: as [`Workspace::resolve`], and refusing what
+    /// no path of a call may look like.
+    pub(crate) fn find(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
+        path::check(path)?;
+        self.resolve(cwd, path)
     }
 
     /// Returns the place of a path that is resolved already.

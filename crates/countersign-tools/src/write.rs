@@ -2,20 +2,20 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    DiffPreview, Invalid, Permit, Plan, Planner, Preimage, Preview, Target, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
 use crate::disk::Standing;
-use crate::input;
 use crate::shown::shown;
-use crate::text::{Encoding, Text, size};
+use crate::text::{Encoding, Text};
 use crate::tool::{NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
+use crate::{input, reach};
 
 const DESCRIPTION: &str = "\
 Writes a file to the local filesystem, replacing what is there.
@@ -57,7 +57,7 @@ impl Write {
 
     fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
         let input: Input = input::parse(call)?;
-        let target = self.workspace.resolve(&call.cwd, &input.file_path)?;
+        let target = self.workspace.find(&call.cwd, &input.file_path)?;
         Ok((input, target))
     }
 }
@@ -66,7 +66,7 @@ impl Planner for Write {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Write `{}`", shown(&input.file_path));
-        Ok(Plan::new(vec![Effect::Write(target)], summary))
+        Ok(Plan::new(reach::writing(&input.file_path, target)?, summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
@@ -74,30 +74,32 @@ impl Planner for Write {
         let in_words = |error: crate::disk::DiskError| error.in_preview(&input.file_path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
-        let original = match &standing.snapshot {
-            None => None,
-            Some(snapshot) => match Text::decode(&snapshot.bytes) {
-                Ok(text) => Some(text.content),
-                Err(kind) => {
-                    let bytes = snapshot.bytes.len() as u64;
-                    let replaces = format!("what is there {kind} ({})", size(bytes));
-                    return Ok(Preview::Generic {
-                        input: json!({
-                            "file_path": input.file_path,
-                            "content": input.content,
-                            "replaces": replaces,
-                        }),
-                        preimages: vec![standing.preimage()],
-                    });
-                }
-            },
+        let preimage = standing.preimage();
+        let old = standing.snapshot.as_ref().map(|snapshot| snapshot.bytes.as_slice());
+        let Ok(original) = old.map(Text::decode).transpose() else {
+            return Ok(Preview::Diff(over_binary(input, old.map(<[u8]>::len), preimage)));
         };
+        let original = original.map(|text| text.content);
         Ok(Preview::Diff(DiffPreview::new(
             input.file_path,
             original.as_deref(),
             &input.content,
-            standing.preimage(),
+            preimage,
         )))
+    }
+}
+
+/// Shows a text that replaces what is none: what is there cannot be shown, what will be there can.
+fn over_binary(input: Input, old: Option<usize>, preimage: Preimage) -> DiffPreview {
+    let Input { file_path, content } = input;
+    let size = |bytes: usize| bytes as u64;
+    let new = Some(size(content.len()));
+    let change = DiffPreview::of_binary(file_path, old.map(size), new, preimage);
+    let short = content.len() <= DiffPreview::CONTENT_LIMIT;
+    DiffPreview {
+        new_lines: content.lines().count(),
+        new_content: short.then_some(content),
+        ..change
     }
 }
 

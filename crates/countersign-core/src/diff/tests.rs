@@ -44,12 +44,37 @@ fn equal_texts_have_no_diff() {
 }
 
 #[test]
-fn what_is_left_out_is_counted() {
-    let new: String = (0..UnifiedDiff::LINE_LIMIT + 10).map(|n| format!("{n}\n")).collect();
-    let diff = UnifiedDiff::between("f", "", &new);
-    assert_eq!(diff.lines.len(), UnifiedDiff::LINE_LIMIT);
-    assert_eq!(diff.added, UnifiedDiff::LINE_LIMIT + 10);
-    assert_eq!(diff.omitted, 13, "ten lines and three of the header's");
+fn a_diff_that_is_too_long_keeps_both_ends_and_counts_the_rest() {
+    let all = |count: usize| -> String { (0..count).map(|n| format!("{n}\n")).collect() };
+    let diff = UnifiedDiff::between("f", "", &all(UnifiedDiff::LINE_LIMIT - 3));
+    assert_eq!((diff.lines.len(), diff.omitted), (UnifiedDiff::LINE_LIMIT, 0));
+    for count in [UnifiedDiff::LINE_LIMIT - 2, UnifiedDiff::LINE_LIMIT + 50, 5_000] {
+        let (diff, digest) = UnifiedDiff::with_digest("f", "", &all(count));
+        assert_eq!(diff.lines.len(), UnifiedDiff::HEAD + 1 + UnifiedDiff::TAIL);
+        assert_eq!((diff.added, diff.omitted), (count, count + 3 - 1_200));
+        assert_eq!(diff.lines[UnifiedDiff::HEAD - 1], "+996");
+        let head = format!("@@ -0,0 +{},200 @@", count - UnifiedDiff::TAIL + 1);
+        assert_eq!(diff.lines[UnifiedDiff::HEAD], head, "the lines that follow are numbered by it");
+        assert_eq!(diff.lines[UnifiedDiff::HEAD + 1], format!("+{}", count - UnifiedDiff::TAIL));
+        assert_eq!(diff.lines.last(), Some(&format!("+{}", count - 1)));
+        let added: String = (0..count).map(|n| format!("\n+{n}")).collect();
+        let whole = format!("--- a/f\n+++ b/f\n@@ -0,0 +1,{count} @@{added}");
+        assert_eq!(digest, Some(Digest::of(whole.as_bytes())));
+    }
+}
+
+#[test]
+fn the_head_of_a_tail_counts_to_the_next_hunk() {
+    let old: String = (0..3_000).map(|n| format!("{n}\n")).collect();
+    let new: String = (0..3_000)
+        .map(|n| if n < 1_500 || n == 2_900 { format!("new {n}\n") } else { format!("{n}\n") })
+        .collect();
+    let diff = UnifiedDiff::between("f", &old, &new);
+    assert_eq!(diff.omitted, 2 + 1 + 3_003 + 1 + 8 - 1_200);
+    // Of the last 200 lines, nine are the second hunk's and three are context.
+    assert_eq!(diff.lines[UnifiedDiff::HEAD], "@@ -1501,3 +1313,191 @@");
+    assert_eq!(diff.lines[UnifiedDiff::HEAD + 1], "+new 1312");
+    assert_eq!(diff.lines[UnifiedDiff::HEAD + 1 + 191], "@@ -2898,7 +2898,7 @@");
 }
 
 proptest! {

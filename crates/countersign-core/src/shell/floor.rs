@@ -4,10 +4,10 @@
 //! our own state and approval channel; the cloud's metadata endpoints. Names are looked at however
 //! they are spelled, by their last component and without case.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path, PathBuf};
 
 use super::{Context, Floor, Value, Word, known};
+use crate::host::is_metadata;
 use crate::{Effect, Side, Special, Target};
 
 /// Folders without which the machine or its people lose everything.
@@ -83,22 +83,6 @@ const DEVICE_TOOLS: &[&str] = &[
     "shred",
     "wipefs",
     "zpool",
-];
-
-/// Where clouds keep the credentials of their machines.
-const METADATA_NAMES: &[&str] = &[
-    "metadata.google.internal",
-    "metadata.goog",
-    "metadata.azure.internal",
-    "instance-data",
-    "metadata.tencentyun.com",
-];
-const METADATA_V4: &[[u8; 4]] = &[
-    [169, 254, 169, 254],
-    [169, 254, 170, 2],
-    [169, 254, 170, 23],
-    [100, 100, 100, 200],
-    [192, 0, 0, 192],
 ];
 
 /// Operands looked at; a text that was not understood may seem to have thousands.
@@ -365,36 +349,6 @@ fn talks_to_metadata(name: &str, args: &[Word]) -> Option<Floor> {
     found.map(|_| "it asks the cloud's metadata endpoint, which hands out credentials").map(floor)
 }
 
-fn is_metadata(host: &str) -> bool {
-    let host = host.trim_matches('.');
-    let bracketed =
-        host.find('[').zip(host.find(']')).and_then(|(from, to)| host.get(from + 1..to));
-    let v6 = bracketed.unwrap_or(host).parse::<Ipv6Addr>().ok();
-    let v4 = v6
-        .map_or_else(|| loose_v4(host.split(':').next().unwrap_or(host)), |v6| v6.to_ipv4_mapped());
-    METADATA_NAMES.iter().any(|name| host.split(':').next() == Some(name))
-        || v4.is_some_and(|address| METADATA_V4.contains(&address.octets()))
-        || v6.is_some_and(|address| address.segments() == [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254])
-}
-
-/// Reads an address as the C library does: fewer parts, octal, hexadecimal.
-fn loose_v4(text: &str) -> Option<Ipv4Addr> {
-    let number = |part: &str| match part.strip_prefix("0x").or_else(|| part.strip_prefix("0X")) {
-        Some(hex) => u32::from_str_radix(hex, 16).ok(),
-        None if part.len() > 1 && part.starts_with('0') => u32::from_str_radix(part, 8).ok(),
-        None => part.parse().ok(),
-    };
-    let parts: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
-    let (last, front) = parts.split_last()?;
-    let shift = 8 * u32::try_from(4_usize.checked_sub(front.len())?).ok()?;
-    let mut address = 0_u32;
-    for part in front {
-        address = address.checked_shl(8)? | u32::from(u8::try_from(*part).ok()?);
-    }
-    let fits = shift == 32 || (shift > 0 && *last >> shift == 0);
-    fits.then(|| Ipv4Addr::from(address.checked_shl(shift).unwrap_or(0) | last))
-}
-
 /// Our own program and our own server decide on calls; a call may not decide on itself.
 fn talks_to_us(name: &str, args: &[Word]) -> Option<Floor> {
     let harmless = ["--version", "-V", "--help", "-h", "help", "policy", "bench", "openapi"];
@@ -414,29 +368,6 @@ fn talks_to_us(name: &str, args: &[Word]) -> Option<Floor> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_read_as_the_c_library_does() {
-        for host in [
-            "169.254.169.254",
-            "2852039166",
-            "0xA9FEA9FE",
-            "0251.0376.0251.0376",
-            "169.254.43518",
-            "[::ffff:169.254.169.254]",
-            "::ffff:a9fe:a9fe",
-            "169.254.169.254:80",
-            "metadata.google.internal",
-            "[fd00:ec2::254]",
-        ] {
-            assert!(is_metadata(host), "{host}");
-        }
-        for host in
-            ["1.2.3.4", "localhost", "example.com", "2130706433", "", ".", "1..2", "4294967296"]
-        {
-            assert!(!is_metadata(host), "{host}");
-        }
-    }
 
     #[test]
     fn fork_bombs_are_known_by_their_shape() {

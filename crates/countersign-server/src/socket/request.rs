@@ -232,7 +232,8 @@ impl Shown {
             Some(Preview::Diff(diff)) => Self::of_diff(diff),
             Some(Preview::Command(command)) => Self::of_command(command),
             Some(Preview::Generic { input, .. }) => Self::of_input(input),
-            None => Self::of_input(input.clone()),
+            // Until the wire knows several files at once.
+            Some(Preview::MultiDiff { .. }) | None => Self::of_input(input.clone()),
         }
     }
 

@@ -17,8 +17,8 @@ const PLACES: usize = 10;
 
 /// A text after the change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Replacement {
-    pub(super) content: String,
+pub(crate) struct Replacement {
+    pub(crate) content: String,
     /// How many occurrences were replaced.
     pub(super) count: usize,
     /// Where the first of them is now.

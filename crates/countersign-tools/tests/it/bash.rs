@@ -137,12 +137,14 @@ fn a_command_asks_says_what_it_would_do_and_is_shown_whole() {
     let input =
         json!({"command": "sudo ls > out.txt", "description": "Lists files", "timeout": 1000});
     let plan = world.plan("Bash", input.clone()).unwrap();
-    let Some((Effect::Exec { argv, program: Some(_) }, rest)) = plan.effects.split_first() else {
-        panic!("{plan:?}")
-    };
-    assert_eq!(argv, &["bash", "-c", "sudo ls > out.txt"]);
+    let [part] = plan.commands.as_slice() else { panic!("{plan:?}") };
+    assert_eq!(
+        (part.text.as_str(), part.wrappers.as_slice()),
+        ("sudo ls > out.txt", &["sudo".into()][..])
+    );
     let written = world.root.join("out.txt");
-    assert!(rest.iter().any(|effect| matches!(effect, Effect::Write(it) if it.path == written)));
+    let writes = |effect: &Effect| matches!(effect, Effect::Write(it) if it.path == written);
+    assert!(plan.effects.iter().any(writes));
     let Preview::Command(shown) = world.preview("Bash", input).unwrap() else {
         panic!("no command")
     };

@@ -116,6 +116,13 @@ fn a_hundred_thousand_lines_are_previewed_by_what_changes() {
     assert_eq!(diff.preimage.digest, Some(Digest::of(text.as_bytes())));
 }
 
+#[test]
+fn an_empty_old_string_is_refused_as_soon_as_the_file_is_there() {
+    let world = World::with_file("there", "a");
+    assert_has(&world.plan("Edit", edit("there", "", "x")).unwrap_err().0, "exists already");
+    assert!(world.plan("Edit", edit("new", "", "x")).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]

@@ -1,13 +1,25 @@
 //! The tools as the gate uses them: plan, preview, permit, run, on real files and processes.
 
 #[cfg(test)]
+mod apply_patch;
+#[cfg(test)]
 mod bash;
+#[cfg(test)]
+mod catalogue;
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod glob;
 #[cfg(test)]
 mod grep;
+#[cfg(test)]
+mod multi_edit;
+#[cfg(test)]
+mod notebook_edit;
 #[cfg(test)]
 mod read;
 #[cfg(test)]

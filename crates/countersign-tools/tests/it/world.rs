@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, Basis, Digest, Effect, Invalid, Permit, Plan, Preview, Risk, State, ToolCall,
-    ToolOutput, Verdict,
+    Approval, Basis, Digest, Effect, Invalid, Permit, Plan, Planner, Preview, Risk, State,
+    ToolCall, ToolOutput, Verdict,
 };
-use countersign_tools::{Environment, Tool, ToolError, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Environment, Tool, ToolError, Toolbox, Workspace};
 use jiff::Timestamp;
 use rustix::fs::{CWD, FileType, Mode};
 use serde_json::Value;
@@ -23,6 +23,7 @@ pub(crate) struct World {
     /// A folder next to it.
     pub(crate) outside: PathBuf,
     pub(crate) toolbox: Toolbox,
+    pub(crate) catalogue: Catalogue,
 }
 
 impl World {
@@ -34,8 +35,10 @@ impl World {
         fs::create_dir(&outside).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
-        let toolbox = Toolbox::coding(&workspace, Environment::from(vec![path]));
-        Self { _folder: folder, root, outside, toolbox }
+        let environment = Environment::from(vec![path]);
+        let toolbox = Toolbox::coding(&workspace, environment.clone());
+        let catalogue = Catalogue::new(workspace, environment);
+        Self { _folder: folder, root, outside, toolbox, catalogue }
     }
 
     pub(crate) fn with_file(name: &str, content: impl AsRef<[u8]>) -> Self {
@@ -93,6 +96,10 @@ impl World {
         Arc::clone(self.toolbox.get(name).unwrap())
     }
 
+    fn planner(&self, name: &str) -> Arc<dyn Planner> {
+        self.catalogue.planner(name).unwrap()
+    }
+
     pub(crate) fn call(&self, tool: &str, input: Value) -> ToolCall {
         ToolCall {
             id: Uuid::nil().into(),
@@ -107,11 +114,11 @@ impl World {
     }
 
     pub(crate) fn plan(&self, tool: &str, input: Value) -> Result<Plan, Invalid> {
-        self.tool(tool).plan(&self.call(tool, input))
+        self.planner(tool).plan(&self.call(tool, input))
     }
 
     pub(crate) fn preview(&self, tool: &str, input: Value) -> Result<Preview, Invalid> {
-        self.tool(tool).preview(&self.call(tool, input))
+        self.planner(tool).preview(&self.call(tool, input))
     }
 
     /// Returns the permit of a call that a person has seen.

@@ -151,12 +151,45 @@ async fn the_encoding_is_kept_as_the_diff_does_not_show_it() {
 async fn what_cannot_be_shown_as_a_diff_is_bound_all_the_same() {
     let world = World::with_file("a.bin", b"\0\x01\x02");
     let preview = world.preview("Write", write("a.bin", "text")).unwrap();
-    let Preview::Generic { input, preimages } = &preview else { panic!("{preview:?}") };
-    assert_eq!(input["replaces"], "what is there is a binary file (3 bytes)");
-    assert_eq!(preimages.len(), 1);
+    let Preview::Diff(change) = &preview else { panic!("{preview:?}") };
+    assert!(change.is_binary && change.diff.lines.is_empty());
+    assert_eq!((change.original_size, change.new_size), (Some(3), Some(4)));
+    assert_eq!(change.new_content.as_deref(), Some("text"), "what will be there can be read");
+    assert_eq!(preview.preimages().len(), 1);
     let permit = world.approve("Write", write("a.bin", "text"));
     world.write("a.bin", b"\0\x01\x03");
     drifts(&world, permit).await;
+}
+
+#[test]
+fn a_change_of_line_ends_is_told() {
+    let world = World::with_file("a.txt", "a\r\nb\r\n");
+    let Preview::Diff(change) = world.preview("Write", write("a.txt", "a\nb")).unwrap() else {
+        panic!("no diff")
+    };
+    let told = serde_json::to_value(change.line_endings).unwrap();
+    assert_eq!(told, json!({"from": "CRLF", "to": "LF", "final_newline": "removed"}));
+}
+
+#[test]
+fn a_file_with_a_second_name_is_not_judged_by_the_first() {
+    let world = World::new();
+    fs::write(world.outside.join("rc"), "a").unwrap();
+    fs::hard_link(world.outside.join("rc"), world.path("hard.txt")).unwrap();
+    let plan = world.plan("Write", write("hard.txt", "x")).unwrap();
+    let [Effect::Write(_), Effect::Opaque { why }] = plan.effects.as_slice() else {
+        panic!("{plan:?}")
+    };
+    assert_has(why, "`hard.txt` has another name (hard link)");
+}
+
+#[test]
+fn names_that_deceive_are_no_paths() {
+    let world = World::new();
+    for path in ["a\nb", "a\u{1b}[2K", "", "~/.bashrc"] {
+        assert!(world.plan("Write", write(path, "x")).is_err(), "{path:?}");
+        assert!(world.plan("Read", json!({"file_path": path})).is_err(), "{path:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,70 @@
+//! What a patch does to one file, whichever form it was written in.
+
+use countersign_core::Invalid;
+
+use super::hunk::{self, Hunk};
+
+/// A change to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileChange {
+    /// Where the file is, or will be if it is added.
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) old_mode: Option<Mode>,
+    pub(super) new_mode: Option<Mode>,
+    pub(super) hunks: Vec<Hunk>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Add,
+    Update,
+    Delete,
+    Move { to: String },
+}
+
+/// What git knows of a file's mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    File,
+    Executable,
+    Link,
+}
+
+impl Mode {
+    pub(super) fn read(text: &str) -> Option<Self> {
+        [Self::File, Self::Executable, Self::Link].into_iter().find(|mode| mode.name() == text)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+        }
+    }
+}
+
+impl FileChange {
+    /// Returns the change of a kind, with nothing changed yet.
+    pub(super) fn new(path: String, kind: Kind) -> Self {
+        Self { path, kind, old_mode: None, new_mode: None, hunks: Vec::new() }
+    }
+
+    /// Returns whether a link stands there afterwards.
+    pub(super) fn makes_link(&self) -> bool {
+        let stays = self.kind != Kind::Delete && self.old_mode == Some(Mode::Link);
+        self.new_mode == Some(Mode::Link) || (stays && self.new_mode.is_none())
+    }
+
+    /// Returns a text after the change.
+    pub(super) fn apply(&self, content: &str) -> Result<String, Invalid> {
+        hunk::apply(&self.hunks, content).map_err(|number| {
+            Invalid(format!(
+                "part {number} of the change to `{}` does not fit: the lines it expects are not \
+                 there; read the file again and make the patch anew",
+                self.path
+            ))
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! Every call that can be judged, by the name agents give it.
+//!
+//! A [`crate::Toolbox`] holds what we can run; this also knows what others run and ask us about.
+
+use std::sync::Arc;
+
+use countersign_core::Planner;
+
+use crate::{
+    ApplyPatch, Bash, ClientRoot, Edit, Environment, ExecuteCommand, Glob, Grep, ListDir,
+    ListDirectory, McpTool, MultiEdit, NotebookEdit, Read, ReadFile, Task, TodoRead, TodoWrite,
+    WebFetch, WebSearch, Workspace, Write, WriteFile,
+};
+
+/// The planners of a project, by name.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    workspace: Workspace,
+    environment: Environment,
+    /// None where there is no root: then a client has no project here.
+    client: Option<ClientRoot>,
+}
+
+impl Catalogue {
+    /// Returns the catalogue of a workspace; a client's project lies where its first root does.
+    pub fn new(workspace: Workspace, environment: Environment) -> Self {
+        let client = workspace.roots().first().map(|root| ClientRoot::new(root));
+        Self { workspace, environment, client }
+    }
+
+    /// Sets where the project lies on the client's machine.
+    #[must_use]
+    pub fn with_client_root(self, client: ClientRoot) -> Self {
+        Self { client: Some(client), ..self }
+    }
+
+    /// Returns what judges calls of a name, to the letter; nothing for a name that is not known.
+    pub fn planner(&self, name: &str) -> Option<Arc<dyn Planner>> {
+        let (workspace, client) = (|| self.workspace.clone(), || self.client.clone());
+        Some(match name {
+            "Read" => Arc::new(Read::new(workspace())),
+            "Write" => Arc::new(Write::new(workspace())),
+            "Edit" => Arc::new(Edit::new(workspace())),
+            "MultiEdit" => Arc::new(MultiEdit::new(workspace())),
+            "NotebookEdit" => Arc::new(NotebookEdit::new(workspace())),
+            "ApplyPatch" => Arc::new(ApplyPatch::new(workspace())),
+            "Bash" => Arc::new(Bash::new(workspace(), self.environment.clone())),
+            "Glob" => Arc::new(Glob::new(workspace())),
+            "Grep" => Arc::new(Grep::new(workspace())),
+            "ListDir" => Arc::new(ListDir::new(workspace())),
+            "WebFetch" => Arc::new(WebFetch),
+            "WebSearch" => Arc::new(WebSearch),
+            "TodoWrite" => Arc::new(TodoWrite::new(workspace())),
+            "TodoRead" => Arc::new(TodoRead::new(workspace())),
+            "Task" => Arc::new(Task),
+            "read_file" => Arc::new(ReadFile::new(client()?)),
+            "write_file" => Arc::new(WriteFile::new(client()?)),
+            "list_directory" => Arc::new(ListDirectory::new(client()?)),
+            "execute_command" => Arc::new(ExecuteCommand::new(client()?)),
+            other => Arc::new(McpTool::named(other)?),
+        })
+    }
+}
