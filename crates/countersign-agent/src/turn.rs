@@ -215,8 +215,7 @@ impl<'a> Turn<'a> {
         let call = self.tool_call(call);
         let plan = tokio::task::spawn_blocking(move || planner.plan(&call)).await.ok()?.ok()?;
         // A command is not bound to the files it touches, so it need not wait for another.
-        let bound =
-            plan.effects.iter().all(|effect| matches!(effect, Effect::Read(_) | Effect::Write(_)));
+        let bound = plan.commands.is_empty();
         plan.effects.into_iter().filter(|_| bound).find_map(|effect| match effect {
             Effect::Write(target) => Some(target.path),
             _ => None,

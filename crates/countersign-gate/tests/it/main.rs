@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says no by panicking")]
 
 mod deciding;
+mod editing;
 mod following;
 mod recovery;
 mod world;

@@ -1,13 +1,14 @@
 //! A request for approval as clients see it: S1.7's fields, and ours.
 
-use countersign_core::{
-    Approval, CommandPreview, DiffPreview, Outcome, PartPreview, Preview, Risk, State, Status,
-    Verdict,
-};
+mod preview;
+
+use countersign_core::{Approval, Proposal, Risk, State, Status, Verdict, masked};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
+
+use self::preview::{DiffStat, PreviewData, PreviewType, Shown};
 
 /// S1.7's request, and what we add.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,14 +44,34 @@ pub(crate) struct ApprovalRequest {
     /// What a decision is bound to.
     digest: String,
     allowed_decisions: Vec<AllowedDecision>,
+    /// What "always" could mean here, narrowest first.
+    proposals: Vec<ProposalView>,
+    /// What the model wrote, where a person has changed it.
+    #[schema(required)]
+    edited: Option<EditedView>,
+    /// What moved, where it was approved before.
+    #[schema(required)]
+    asked_again: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PreviewType {
-    Diff,
-    Command,
-    Generic,
+/// One thing that "always" could mean.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProposalView {
+    /// The rules that would be kept, word for word.
+    rules: Vec<String>,
+    label: String,
+}
+
+impl From<Proposal> for ProposalView {
+    fn from(Proposal { rules, label, .. }: Proposal) -> Self {
+        Self { rules, label }
+    }
+}
+
+/// An input that a person has changed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EditedView {
+    original_input: Value,
 }
 
 /// S1.7's words for where a request stands.
@@ -77,72 +98,25 @@ pub(crate) enum RiskLevel {
 pub(crate) enum AllowedDecision {
     Approve,
     Reject,
+    /// Approve with another input.
+    Edit,
+    /// Approve, and do not ask again in this conversation.
+    Session,
+    /// Approve, and do not ask again in this project.
+    Project,
 }
 
-/// How much a diff changes.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct DiffStat {
-    added: usize,
-    removed: usize,
-    /// How many lines of the diff were left out of `diff_lines`.
-    omitted: usize,
-}
-
-/// One command of a command line, what it would do and what was said of it.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PartView {
-    text: String,
-    /// The file that would run, where it was found and is trusted.
-    #[schema(required)]
-    program: Option<String>,
-    wrappers: Vec<String>,
-    #[schema(value_type = OutcomeView)]
-    verdict: Outcome,
-    effects: Vec<String>,
-    reasons: Vec<String>,
-}
-
-impl From<PartPreview> for PartView {
-    fn from(part: PartPreview) -> Self {
-        let PartPreview { text, program, wrappers, verdict, effects, reasons } = part;
-        let program = program.map(|program| program.display().to_string());
-        Self { text, program, wrappers, verdict, effects, reasons }
+impl AllowedDecision {
+    fn of(approval: &Approval) -> Vec<Self> {
+        if approval.deadline().is_none() {
+            return Vec::new();
+        }
+        let mut allowed = vec![Self::Approve, Self::Reject, Self::Edit];
+        if !approval.basis.proposals.is_empty() {
+            allowed.extend([Self::Session, Self::Project]);
+        }
+        allowed
     }
-}
-
-/// `allow`, `ask` or `deny`.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its schema is used: core does not know of OpenAPI")]
-pub(crate) enum OutcomeView {
-    Allow,
-    Ask,
-    Deny,
-}
-
-/// What is known about a preview beside the diff itself.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum PreviewData {
-    Diff {
-        file_path: String,
-        is_new_file: bool,
-        original_lines: usize,
-        new_lines: usize,
-    },
-    Command {
-        command: String,
-        cwd: String,
-        #[schema(required)]
-        description: Option<String>,
-        timeout_ms: u64,
-        warnings: Vec<String>,
-        /// Its commands one by one.
-        parts: Vec<PartView>,
-    },
-    Generic {
-        input: Value,
-    },
 }
 
 impl RequestStatus {
@@ -173,7 +147,7 @@ impl From<Risk> for RiskLevel {
 impl From<Approval> for ApprovalRequest {
     fn from(approval: Approval) -> Self {
         let expires_at = approval.deadline();
-        let open = expires_at.is_some();
+        let allowed_decisions = AllowedDecision::of(&approval);
         let status = RequestStatus::of(approval.status());
         let user_feedback = match &approval.state {
             State::Rejected { feedback, .. } => feedback.clone(),
@@ -183,7 +157,7 @@ impl From<Approval> for ApprovalRequest {
         Self {
             request_id: approval.id.to_string(),
             tool_name: approval.call.tool_name,
-            tool_input: approval.call.input,
+            tool_input: masked(&approval.call.input),
             tool_use_id: approval.call.tool_use_id.to_string(),
             preview_type: shown.kind,
             preview_data: shown.data,
@@ -200,11 +174,13 @@ impl From<Approval> for ApprovalRequest {
             created_at: approval.created_at,
             expires_at,
             digest: approval.digest.to_string(),
-            allowed_decisions: if open {
-                vec![AllowedDecision::Approve, AllowedDecision::Reject]
-            } else {
-                Vec::new()
-            },
+            allowed_decisions,
+            proposals: approval.basis.proposals.into_iter().map(ProposalView::from).collect(),
+            edited: approval
+                .basis
+                .edited_from
+                .map(|original| EditedView { original_input: masked(&original) }),
+            asked_again: approval.basis.asked_again,
         }
     }
 }
@@ -213,67 +189,4 @@ impl From<Approval> for ApprovalRequest {
 fn reasons(verdict: Verdict) -> Vec<String> {
     let spoke = verdict.reasons.into_iter().filter(|reason| reason.outcome >= verdict.outcome);
     spoke.map(|reason| reason.text).collect()
-}
-
-/// A preview, spread over S1.7's fields.
-struct Shown {
-    kind: PreviewType,
-    data: PreviewData,
-    file_path: Option<String>,
-    original_content: Option<String>,
-    new_content: Option<String>,
-    diff_lines: Vec<String>,
-    diff_stat: Option<DiffStat>,
-}
-
-impl Shown {
-    fn of(preview: Option<Preview>, input: &Value) -> Self {
-        match preview {
-            Some(Preview::Diff(diff)) => Self::of_diff(diff),
-            Some(Preview::Command(command)) => Self::of_command(command),
-            Some(Preview::Generic { input, .. }) => Self::of_input(input),
-            // Until the wire knows several files at once.
-            Some(Preview::MultiDiff { .. }) | None => Self::of_input(input.clone()),
-        }
-    }
-
-    fn of_diff(diff: DiffPreview) -> Self {
-        Self {
-            kind: PreviewType::Diff,
-            data: PreviewData::Diff {
-                file_path: diff.file_path.clone(),
-                is_new_file: diff.is_new_file,
-                original_lines: diff.original_lines,
-                new_lines: diff.new_lines,
-            },
-            file_path: Some(diff.file_path),
-            original_content: diff.original_content,
-            new_content: diff.new_content,
-            diff_stat: Some(DiffStat {
-                added: diff.diff.added,
-                removed: diff.diff.removed,
-                omitted: diff.diff.omitted,
-            }),
-            diff_lines: diff.diff.lines,
-        }
-    }
-
-    fn of_command(preview: CommandPreview) -> Self {
-        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts } = preview;
-        let parts = parts.into_iter().map(PartView::from).collect();
-        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings, parts };
-        Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
-    }
-
-    fn of_input(input: Value) -> Self {
-        Self {
-            kind: PreviewType::Generic,
-            data: PreviewData::Generic { input },
-            file_path: None,
-            original_content: None,
-            new_content: None,
-            diff_lines: Vec::new(),
-            diff_stat: None,
-        }
-    }
 }

@@ -62,7 +62,7 @@ async fn the_founding_documents_examples_hold_field_for_field() {
         "file_path": path, "original_content": "", "new_content": "hello world",
         "diff_lines": [format!("--- a/{path}"), format!("+++ b/{path}"), "@@ -0,0 +1 @@", "+hello world"],
         "status": "PENDING", "user_feedback": null, "risk_level": "MEDIUM",
-        "allowed_decisions": ["approve", "reject"],
+        "allowed_decisions": ["approve", "reject", "edit", "session", "project"],
     });
     assert_has(&request, &request_example);
     assert!(!world.path("test.txt").exists(), "nothing runs before the decision");
@@ -204,16 +204,17 @@ async fn calls_that_change_the_same_file_go_one_after_the_other() {
     assert_eq!(world.file("a.txt"), "1\n2\n");
 }
 
+/// What moved under its approval is asked for again, and the new request says what moved.
 #[tokio::test]
-async fn a_file_that_changed_after_it_was_shown_is_not_written() {
+async fn a_file_that_changed_after_it_was_shown_is_asked_for_again() {
     let world = World::playing(
         r#"
         [[script]]
         [[script.turn]]
         call = { tool = "Edit", input = { file_path = "a.txt", old_string = "one", new_string = "1" } }
         [[script.turn]]
-        expect = { result = 'changed since', is_error = true }
-        say = "Then I look again."
+        expect = { result = 'has been updated', is_error = false, count = 1 }
+        say = "Done."
         "#,
     )
     .await;
@@ -221,10 +222,49 @@ async fn a_file_that_changed_after_it_was_shown_is_not_written() {
     let mut client = world.client().await;
     client.run("go").await;
     let request = client.until("tool_approval_request").await;
+    assert_eq!(request["asked_again"], json!(null));
     std::fs::write(world.path("a.txt"), "one, and something a person wrote\n").unwrap();
     client.decide(&request, true, None).await;
-    client.until("result/success").await;
+    let again = client.until("tool_approval_request").await;
     assert_eq!(world.file("a.txt"), "one, and something a person wrote\n");
+    assert_ne!(again["request_id"], request["request_id"]);
+    let moved = again["asked_again"].as_str().unwrap();
+    assert!(moved.contains("`a.txt` has changed since it was approved"), "{moved}");
+    client.decide(&again, true, None).await;
+    let seen = client.gather("result/success").await;
+    assert_eq!(seen.iter().filter(|m| name(m) == "user/tool_result").count(), 1);
+    assert_eq!(world.file("a.txt"), "1, and something a person wrote\n");
+}
+
+/// A link that is swapped after the approval leads nowhere.
+#[tokio::test]
+async fn a_link_swapped_after_the_approval_is_not_followed() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = { tool = "Write", input = { file_path = "out/a.txt", content = "x" } }
+        [[script.turn]]
+        say = "Done."
+        "#,
+    )
+    .await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::create_dir(world.path("real")).unwrap();
+    std::os::unix::fs::symlink("real", world.path("out")).unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    assert_eq!(request["risk_level"], "MEDIUM");
+    std::fs::remove_file(world.path("out")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), world.path("out")).unwrap();
+    client.decide(&request, true, None).await;
+    let again = client.until("tool_approval_request").await;
+    assert_eq!(again["risk_level"], "HIGH");
+    assert!(again["asked_again"].as_str().unwrap().contains("changed since it was judged"));
+    client.decide(&again, false, None).await;
+    client.until("result/success").await;
+    assert!(std::fs::read_dir(elsewhere.path()).unwrap().next().is_none());
 }
 
 #[tokio::test]

@@ -1,0 +1,229 @@
+//! Previews as clients see them: spread over S1.7's fields.
+
+use countersign_core::{
+    CommandPreview, DiffPreview, FinalNewline, LineEnding, Outcome, PartPreview, Preview, masked,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// What kind of preview it is.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PreviewType {
+    Diff,
+    MultiDiff,
+    Command,
+    Generic,
+}
+
+/// How much a diff changes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DiffStat {
+    added: usize,
+    removed: usize,
+    /// How many lines of the diff were left out of `diff_lines`.
+    omitted: usize,
+}
+
+/// One command of a command line, what it would do and what was said of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PartView {
+    text: String,
+    /// The file that would run, where it was found and is trusted.
+    #[schema(required)]
+    program: Option<String>,
+    wrappers: Vec<String>,
+    #[schema(value_type = OutcomeView)]
+    verdict: Outcome,
+    effects: Vec<String>,
+    reasons: Vec<String>,
+}
+
+impl From<PartPreview> for PartView {
+    fn from(part: PartPreview) -> Self {
+        let PartPreview { text, program, wrappers, verdict, effects, reasons } = part;
+        let program = program.map(|program| program.display().to_string());
+        Self { text, program, wrappers, verdict, effects, reasons }
+    }
+}
+
+/// `allow`, `ask` or `deny`.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used: core does not know of OpenAPI")]
+pub(crate) enum OutcomeView {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// What is known about a preview beside the diff itself.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum PreviewData {
+    Diff(FileView),
+    MultiDiff {
+        files: Vec<FileView>,
+    },
+    Command {
+        command: String,
+        cwd: String,
+        #[schema(required)]
+        description: Option<String>,
+        timeout_ms: u64,
+        warnings: Vec<String>,
+        /// Its commands one by one.
+        parts: Vec<PartView>,
+    },
+    Generic {
+        input: Value,
+    },
+}
+
+/// One file of a change: S1.10's four fields, and what a diff of lines does not show.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) struct FileView {
+    file_path: String,
+    is_new_file: bool,
+    original_lines: usize,
+    new_lines: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_deleted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_target: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_binary: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_endings: Option<LineEndingsView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted_lines: Option<usize>,
+    /// What changes, where there are several files: for one it stands in the request itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff_lines: Option<Vec<String>>,
+}
+
+/// How line ends change.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LineEndingsView {
+    #[schema(value_type = String)]
+    from: LineEnding,
+    #[schema(value_type = String)]
+    to: LineEnding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    final_newline: Option<FinalNewline>,
+}
+
+impl FileView {
+    /// Returns the view of one file, without its diff.
+    fn of(diff: &DiffPreview) -> Self {
+        Self {
+            file_path: diff.file_path.clone(),
+            is_new_file: diff.is_new_file,
+            original_lines: diff.original_lines,
+            new_lines: diff.new_lines,
+            is_deleted: diff.is_deleted,
+            renamed_from: diff.renamed_from.clone(),
+            old_mode: diff.old_mode.clone(),
+            new_mode: diff.new_mode.clone(),
+            link_target: diff.link_target.clone(),
+            is_binary: diff.is_binary,
+            original_size: diff.original_size,
+            new_size: diff.new_size,
+            line_endings: diff.line_endings.map(|it| LineEndingsView {
+                from: it.from,
+                to: it.to,
+                final_newline: it.final_newline,
+            }),
+            omitted_lines: diff.omitted_lines,
+            diff_lines: None,
+        }
+    }
+}
+
+/// A preview, spread over S1.7's fields.
+pub(super) struct Shown {
+    pub(super) kind: PreviewType,
+    pub(super) data: PreviewData,
+    pub(super) file_path: Option<String>,
+    pub(super) original_content: Option<String>,
+    pub(super) new_content: Option<String>,
+    pub(super) diff_lines: Vec<String>,
+    pub(super) diff_stat: Option<DiffStat>,
+}
+
+impl Shown {
+    pub(super) fn of(preview: Option<Preview>, input: &Value) -> Self {
+        match preview {
+            Some(Preview::Diff(diff)) => Self::of_diff(diff),
+            Some(Preview::Command(command)) => Self::of_command(command),
+            Some(Preview::Generic { input, .. }) => Self::of_input(input),
+            Some(Preview::MultiDiff { files, .. }) => Self::of_files(files),
+            None => Self::of_input(masked(input)),
+        }
+    }
+
+    fn of_diff(diff: DiffPreview) -> Self {
+        Self {
+            kind: PreviewType::Diff,
+            data: PreviewData::Diff(FileView::of(&diff)),
+            file_path: Some(diff.file_path),
+            original_content: diff.original_content,
+            new_content: diff.new_content,
+            diff_stat: Some(DiffStat {
+                added: diff.diff.added,
+                removed: diff.diff.removed,
+                omitted: diff.diff.omitted,
+            }),
+            diff_lines: diff.diff.lines,
+        }
+    }
+
+    /// Several files at once: what is gone comes first, so that nobody misses it.
+    fn of_files(mut files: Vec<DiffPreview>) -> Self {
+        files.sort_by_key(|file| !file.is_deleted);
+        let sum = |count: fn(&DiffPreview) -> usize| files.iter().map(count).sum();
+        let diff_stat = Some(DiffStat {
+            added: sum(|file| file.diff.added),
+            removed: sum(|file| file.diff.removed),
+            omitted: sum(|file| file.diff.omitted),
+        });
+        let files = files.into_iter().map(|file| FileView {
+            diff_lines: Some(file.diff.lines.clone()),
+            ..FileView::of(&file)
+        });
+        let data = PreviewData::MultiDiff { files: files.collect() };
+        Self { kind: PreviewType::MultiDiff, data, diff_stat, ..Self::of_input(json!(null)) }
+    }
+
+    fn of_command(preview: CommandPreview) -> Self {
+        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts } = preview;
+        let parts = parts.into_iter().map(PartView::from).collect();
+        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings, parts };
+        Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
+    }
+
+    fn of_input(input: Value) -> Self {
+        Self {
+            kind: PreviewType::Generic,
+            data: PreviewData::Generic { input },
+            file_path: None,
+            original_content: None,
+            new_content: None,
+            diff_lines: Vec::new(),
+            diff_stat: None,
+        }
+    }
+}
