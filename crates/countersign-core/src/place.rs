@@ -1,9 +1,12 @@
 //! Places: what a path means, by its components alone.
 
-use std::ffi::OsStr;
+mod names;
+
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use names::{DATA, EXAMPLES, Names, PROCESS, PROTECTED, RUNS_LATER, SECRET};
 
 /// On which side of the workspace's border a path lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,6 +26,8 @@ pub enum Special {
     Protected,
     /// It holds keys or passwords.
     Secret,
+    /// It is code like any other, and runs by itself at the next build, test or install.
+    RunsLater,
 }
 
 /// Where a path lies, as far as consent is concerned.
@@ -34,48 +39,6 @@ pub struct Place {
     pub special: Option<Special>,
 }
 
-/// Folders whose content runs or steers what runs.
-const PROTECTED_FOLDERS: &[&str] =
-    &[".git", ".claude", ".countersign", ".cursor", ".vscode", ".idea", ".husky", ".devcontainer"];
-
-/// Files that run by themselves or change the rules.
-const PROTECTED_FILES: &[&str] = &[
-    "countersign.toml",
-    ".mcp.json",
-    ".gitconfig",
-    ".gitmodules",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".envrc",
-    ".npmrc",
-    ".ripgreprc",
-];
-
-/// Folders that hold keys.
-const SECRET_FOLDERS: &[&str] = &[".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"];
-
-/// Files that hold keys or passwords.
-const SECRET_FILES: &[&str] = &[
-    ".env",
-    ".netrc",
-    ".pgpass",
-    ".git-credentials",
-    ".pypirc",
-    "credentials.json",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-];
-
-/// Endings of key files.
-const SECRET_ENDINGS: &[&str] = &["pem", "key", "p12", "pfx", "keystore", "jks"];
-
 impl Place {
     /// Returns the place of a resolved path, given the workspace roots (resolved too).
     ///
@@ -83,41 +46,74 @@ impl Place {
     pub fn of(path: &Path, roots: &[PathBuf]) -> Self {
         let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok());
         let judged = inside.unwrap_or(path);
-        let special = if holds_secrets(judged) {
+        let judged: Vec<String> = judged.components().filter_map(folded).collect();
+        let special = if holds_secrets(&judged, inside.is_some()) {
             Some(Special::Secret)
-        } else if is_protected(judged) {
+        } else if PROTECTED.hold(&judged) {
             Some(Special::Protected)
         } else {
-            None
+            RUNS_LATER.hold(&judged).then_some(Special::RunsLater)
         };
         Self { side: if inside.is_some() { Side::Inside } else { Side::Outside }, special }
     }
 }
 
-fn holds_secrets(path: &Path) -> bool {
-    let name = folded(path.file_name());
-    let ending = folded(path.extension());
-    has_folder(path, SECRET_FOLDERS)
-        || SECRET_FILES.contains(&name.as_str())
-        || SECRET_ENDINGS.contains(&ending.as_str())
-        // `.env.local` and its like hold secrets, `.env.example` by convention does not.
-        || (name.starts_with(".env.") && !matches!(ending.as_str(), "example" | "sample" | "template"))
+impl Names {
+    /// Returns whether a path, as its folded components, is among the names.
+    fn hold(&self, path: &[String]) -> bool {
+        let Some(name) = path.last() else { return false };
+        let in_folder = path.iter().any(|it| self.folders.contains(&it.as_str()));
+        let has_run = |run: &str| {
+            let run: Vec<_> = run.split('/').collect();
+            path.windows(run.len()).any(|window| window.iter().eq(run.iter()))
+        };
+        in_folder
+            || self.files.contains(&name.as_str())
+            || self.starts.iter().any(|start| name.starts_with(start))
+            || ending(name).is_some_and(|ending| self.endings.contains(&ending))
+            || self.paths.iter().copied().any(has_run)
+    }
 }
 
-fn is_protected(path: &Path) -> bool {
-    has_folder(path, PROTECTED_FOLDERS)
-        || PROTECTED_FILES.contains(&folded(path.file_name()).as_str())
+fn holds_secrets(path: &[String], inside: bool) -> bool {
+    let Some(name) = path.last() else { return false };
+    let ending = ending(name).unwrap_or_default();
+    // `.env.example` by convention holds none, and `id_rsa.pub` is for everyone.
+    if EXAMPLES.contains(&ending) && !path.iter().any(|it| SECRET.folders.contains(&it.as_str())) {
+        return false;
+    }
+    let says_so = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let data = DATA.contains(&ending)
+        && (name.starts_with("secrets.")
+            || name.starts_with("secret.")
+            || says_so(&["credentials", "service-account", "service_account", "serviceaccount"])
+            || says_so(&["client_secret", "adminsdk"]));
+    let private = matches!(ending, "asc" | "gpg") && says_so(&["private", "secret"]);
+    let process = !inside
+        && path.first().is_some_and(|it| it == "proc")
+        && path.iter().any(|it| PROCESS.contains(&it.as_str()));
+    SECRET.hold(path) || data || private || process
 }
 
-fn has_folder(path: &Path, folders: &[&str]) -> bool {
-    path.components().any(|component| match component {
-        Component::Normal(name) => folders.contains(&folded(Some(name)).as_str()),
-        _ => false,
-    })
+/// Returns the part of a name after its last dot, if something stands before that dot.
+fn ending(name: &str) -> Option<&str> {
+    name.rsplit_once('.').filter(|(before, _)| !before.is_empty()).map(|(_, ending)| ending)
 }
 
-fn folded(name: Option<&OsStr>) -> String {
-    name.map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
+/// Returns a name as the most forgiving file system would read it: without case, trailing dots
+/// and blanks, invisible characters or a stream's name; the short alias of `.git` as `.git`.
+fn folded(component: Component<'_>) -> Option<String> {
+    let Component::Normal(name) = component else { return None };
+    let name = name.to_string_lossy().to_lowercase();
+    let seen = name.chars().filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'));
+    let seen: String = seen.collect();
+    let name = match seen.split_once(':') {
+        Some((name, _)) if name.starts_with('.') => name,
+        _ => &seen,
+    };
+    let name = name.trim_end_matches(['.', ' ']);
+    let short = name.strip_prefix("git~").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    Some(if short { ".git".to_owned() } else { name.to_owned() })
 }
 
 #[cfg(test)]
@@ -134,16 +130,110 @@ mod tests {
 
     #[test]
     fn special_names_are_special_wherever_and_however_they_are_written() {
-        check("/ws/.git/hooks/pre-commit", Side::Inside, Some(Special::Protected));
-        check("/ws/.GIT/config", Side::Inside, Some(Special::Protected));
-        check("/ws/countersign.toml", Side::Inside, Some(Special::Protected));
-        check("/home/me/.bashrc", Side::Outside, Some(Special::Protected));
-        check("/ws/.env", Side::Inside, Some(Special::Secret));
-        check("/ws/.env.local", Side::Inside, Some(Special::Secret));
-        check("/ws/.env.example", Side::Inside, None);
-        check("/home/me/.ssh/config", Side::Outside, Some(Special::Secret));
-        check("/ws/server.PEM", Side::Inside, Some(Special::Secret));
-        check("/ws/monkey.rs", Side::Inside, None);
+        let inside = |name: &str, special| check(&format!("/ws/{name}"), Side::Inside, special);
+        for name in [
+            ".git",
+            ".git/hooks/pre-commit",
+            ".GIT/config",
+            ".git./config",
+            ".git /config",
+            "GIT~1/config",
+            ".git::$INDEX_ALLOCATION/config",
+            ".g\u{200c}it/config",
+            "sub/.git",
+            ".cursor/MCP.json",
+            ".vscode/settings.json",
+            "a.code-workspace",
+            ".cargo/config.toml",
+            "rust-toolchain.toml",
+            ".yarnrc.yml",
+            ".pnp.cjs",
+            "gradle/wrapper/gradle-wrapper.properties",
+            ".bazelrc.user",
+            ".github/workflows/ci.yml",
+            ".github/copilot-instructions.md",
+            "AGENTS.md",
+            "docs/CLAUDE.md",
+            "Jenkinsfile",
+            "countersign.toml",
+            ".config/fish/config.fish",
+            ".mcp.json",
+            ".aider.conf.yml",
+            "lefthook.yml",
+            ".gitattributes",
+            "mise.toml",
+            ".zshrc",
+            ".clinerules",
+        ] {
+            inside(name, Some(Special::Protected));
+        }
+        for name in [
+            ".env",
+            ".env.local",
+            ".ENV",
+            "prod.env",
+            "server.PEM",
+            "secrets.yml",
+            ".npmrc",
+            "config/credentials.json",
+            "credentials",
+            "my-service-account.json",
+            "terraform.tfstate",
+            "a.tfvars",
+            "id_ed25519",
+            ".docker/config.json",
+            ".ssh/config",
+            ".vault-token",
+            "private-key.asc",
+            ".bash_history",
+        ] {
+            inside(name, Some(Special::Secret));
+        }
+        for name in
+            ["package.json", "sub/Makefile", "rules.mk", "build.rs", "vite.config.ts", "Cargo.toml"]
+        {
+            inside(name, Some(Special::RunsLater));
+        }
+        for name in [
+            ".env.example",
+            ".env.local.sample",
+            "id_rsa.pub",
+            "monkey.rs",
+            "src/credentials.rs",
+            "secrets.rs",
+            ".github/ISSUE_TEMPLATE.md",
+            "git~x",
+            "docker/config.json",
+            "key.rs",
+            "src/environ/fd.c",
+            "public.asc",
+            ".gitignore",
+        ] {
+            inside(name, None);
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_has_its_own_secrets() {
+        let outside = |path: &str, special| check(path, Side::Outside, special);
+        outside("/home/me/.bashrc", Some(Special::Protected));
+        outside("/home/me/.ssh/authorized_keys", Some(Special::Secret));
+        outside("/etc/cron.d/x", Some(Special::Protected));
+        outside("/home/me/.config/systemd/user/x.service", Some(Special::Protected));
+        outside("/home/me/Library/LaunchAgents/x.plist", Some(Special::Protected));
+        for path in [
+            "/home/me/.config/gh/hosts.yml",
+            "/etc/shadow",
+            "/etc/sudoers.d/x",
+            "/proc/self/environ",
+            "/proc/1/root/etc/x",
+            "/proc/kcore",
+            "/home/me/.ssh/id_rsa",
+        ] {
+            outside(path, Some(Special::Secret));
+        }
+        outside("/proc/cpuinfo", None);
+        outside("/etc/hostname", None);
     }
 
     #[test]

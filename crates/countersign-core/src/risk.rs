@@ -1,5 +1,7 @@
 //! Risk: how much harm a call can do, from its effects alone.
 
+mod builds;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,9 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
         Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),
         Effect::Env { name } => (Risk::High, format!("sets `{name}` for the programs that follow")),
+        Effect::Exec { argv, .. } if builds::is_one(argv) => {
+            (Risk::Medium, "runs the project's own build or tests".to_owned())
+        }
         Effect::Exec { argv, .. } => {
             let program = argv.first().map_or("a program", String::as_str);
             (Risk::High, format!("runs `{program}`"))
@@ -80,8 +85,8 @@ fn reading(Target { path, place }: &Target) -> (Risk, String) {
     }
 }
 
-fn writing(Target { path, place }: &Target) -> (Risk, String) {
-    let path = path.display();
+fn writing(target: &Target) -> (Risk, String) {
+    let (path, place) = (target.path.display(), target.place);
     match (place.special, place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("writes `{path}`, which may hold secrets"))
@@ -89,15 +94,27 @@ fn writing(Target { path, place }: &Target) -> (Risk, String) {
         (Some(Special::Protected), _) => {
             (Risk::High, format!("writes `{path}`, which steers what runs later"))
         }
-        (None, Side::Outside) => (Risk::High, format!("writes `{path}`, outside the workspace")),
+        (Some(Special::RunsLater) | None, Side::Outside) => {
+            (Risk::High, format!("writes `{path}`, outside the workspace"))
+        }
+        (Some(Special::RunsLater), Side::Inside) => {
+            let name = path_name(target);
+            (Risk::Medium, format!("changes `{name}`, which runs on the next build or install"))
+        }
         (None, Side::Inside) => (Risk::Medium, "changes a file in the workspace".to_owned()),
     }
+}
+
+fn path_name(target: &Target) -> String {
+    let name = target.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| target.path.display().to_string())
 }
 
 /// A rename takes away at one end and writes at the other: the worse end decides.
 fn renaming(from: &Target, to: &Target) -> (Risk, String) {
     let (risk, why) = writing(from).max(writing(to));
-    if risk == Risk::Medium {
+    let runs_later = |end: &Target| end.place.special == Some(Special::RunsLater);
+    if risk == Risk::Medium && !runs_later(from) && !runs_later(to) {
         return (risk, "moves a file in the workspace".to_owned());
     }
     let (from, to) = (from.path.display(), to.path.display());
@@ -123,6 +140,31 @@ mod tests {
         check(&[write(OUTSIDE)], Risk::High);
         check(&[read(SECRET)], Risk::High);
         check(&[read(INSIDE), Effect::Opaque { why: "?".into() }], Risk::High);
+    }
+
+    #[test]
+    fn code_that_runs_by_itself_is_code_and_is_named() {
+        let later = Place { side: Side::Inside, special: Some(Special::RunsLater) };
+        let target = Target { path: "/ws/package.json".into(), place: later };
+        check(&[Effect::Read(target.clone())], Risk::Low);
+        check(&[Effect::Write(target.clone())], Risk::Medium);
+        let why = factors(&[Effect::Write(target)]);
+        assert_eq!(why[0].1, "changes `package.json`, which runs on the next build or install");
+        let outside = Place { side: Side::Outside, ..later };
+        check(&[write(outside)], Risk::High);
+    }
+
+    #[test]
+    fn a_build_is_medium_and_any_other_program_high() {
+        let exec = |text: &str| Effect::Exec {
+            argv: text.split(' ').map(str::to_owned).collect(),
+            program: None,
+        };
+        check(&[exec("npm test")], Risk::Medium);
+        check(&[exec("cargo test -p x"), read(INSIDE)], Risk::Medium);
+        check(&[exec("npm install")], Risk::High);
+        check(&[exec("npm test"), exec("curl x")], Risk::High);
+        check(&[Effect::Exec { argv: vec![], program: None }], Risk::High);
     }
 
     #[test]

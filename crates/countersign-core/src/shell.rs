@@ -59,9 +59,22 @@ pub trait Machine: Sync {
         None
     }
 
+    /// Returns where the links below a folder lead; no answer if one leads to another folder.
+    fn links_below(&self, folder: &Path) -> Option<Vec<Target>> {
+        let _ = folder;
+        None
+    }
+
     /// Returns the file a program name resolves to through `PATH`, links resolved, if it lies in a
     /// trusted system directory and no untrusted entry of `PATH` comes first.
     fn trusted_program(&self, name: &str) -> Option<PathBuf>;
+
+    /// Returns whether a name is no program at all: no folder of `PATH` holds it, and none of them
+    /// could come to hold it by what happens in the workspace.
+    fn is_missing(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
 
     /// Returns why git's reading commands are not harmless in this folder (configuration or
     /// attributes that run programs): empty when audited and clean.

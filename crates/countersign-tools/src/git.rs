@@ -4,7 +4,13 @@
 //! held against a list of keys that are known to name none; whatever is not on it, or cannot be read,
 //! is a hazard. The user's own config outside the repository is theirs, and not audited.
 
+mod index;
+
 use std::path::{Path, PathBuf};
+
+/// Submodules in submodules, and all of them together.
+const MAX_DEPTH: usize = 4;
+const MAX_REPOSITORIES: usize = 100;
 
 /// Keys that are plain data, by section; `*` stands for any key of the section.
 const HARMLESS: &[(&str, &[&str])] = &[
@@ -25,11 +31,44 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "untrackedcache",
             "longpaths",
             "abbrev",
+            "bigfilethreshold",
+            "checkstat",
+            "commentchar",
+            "compression",
+            "fscache",
+            "hidedotfiles",
+            "preloadindex",
+            "protecthfs",
+            "protectntfs",
+            "sharedrepository",
+            "trustctime",
+            "whitespace",
         ],
     ),
     ("remote", &["url", "fetch", "pushurl", "push", "mirror", "prune", "tagopt", "gh-resolved"]),
-    ("branch", &["remote", "merge", "rebase", "pushremote", "description", "vscode-merge-base"]),
-    ("user", &["name", "email"]),
+    (
+        "branch",
+        &[
+            "remote",
+            "merge",
+            "rebase",
+            "pushremote",
+            "description",
+            "vscode-merge-base",
+            "gh-merge-base",
+            "github-pr-owner-number",
+            "autosetupmerge",
+            "sort",
+        ],
+    ),
+    ("user", &["name", "email", "signingkey"]),
+    ("commit", &["gpgsign", "verbose"]),
+    // The drivers of a kind of file have keys of their own, and none of them is here.
+    ("diff", &["algorithm", "renames", "colormoved", "context", "mnemonicprefix"]),
+    ("status", &["showuntrackedfiles", "short", "branch"]),
+    ("log", &["date", "decorate"]),
+    ("tag", &["sort", "gpgsign"]),
+    ("maintenance", &["auto", "strategy"]),
     ("submodule", &["url", "active", "branch"]),
     ("pull", &["rebase", "ff"]),
     ("push", &["default", "autosetupremote", "followtags"]),
@@ -39,60 +78,146 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("rebase", &["autostash", "autosquash"]),
     ("rerere", &["enabled", "autoupdate"]),
     ("color", &["ui"]),
-    ("extensions", &["objectformat", "worktreeconfig", "refstorage", "partialclone"]),
+    ("extensions", &["objectformat", "worktreeconfig", "refstorage"]),
     ("gc", &["auto"]),
     ("lfs", &["repositoryformatversion"]),
 ];
 
+/// Returns whether a variable makes git start a program, or read settings from elsewhere.
+pub(crate) fn is_hazard(name: &str, value: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-';
+    match name {
+        "PAGER" | "GIT_PAGER" | "LESS" => !value.chars().all(plain),
+        "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT" | "GIT_EDITOR" => false,
+        _ => {
+            name.starts_with("GIT_")
+                && !name.starts_with("GIT_AUTHOR_")
+                && !name.starts_with("GIT_COMMITTER_")
+        }
+    }
+}
+
 /// Returns why git's reading commands are not harmless in a folder; none if it cannot be told.
 ///
 /// A folder outside every repository has no hazards: git says so and ends.
-pub(crate) fn hazards(cwd: &Path) -> Option<Vec<String>> {
-    let git = match git_folder(cwd) {
-        Found::At(git) => git,
-        Found::Nowhere => return Some(Vec::new()),
+pub(crate) fn hazards(cwd: &Path, roots: &[PathBuf]) -> Option<Vec<String>> {
+    let mut audit = Audit { roots, found: Vec::new(), left: MAX_REPOSITORIES };
+    match git_folder(cwd) {
+        Found::At { git, tree } => audit.repository(&git, &tree, 0)?,
+        Found::Nowhere => {}
         Found::Unclear => return None,
-    };
-    let common = common_folder(&git)?;
-    let mut found = Vec::new();
-    for file in [common.join("config"), git.join("config.worktree")] {
-        match std::fs::read(&file) {
-            Ok(bytes) => found.extend(of_config(&String::from_utf8(bytes).ok()?)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(_) => return None,
-        }
     }
-    Some(found)
+    Some(audit.found)
+}
+
+struct Audit<'a> {
+    roots: &'a [PathBuf],
+    found: Vec<String>,
+    left: usize,
+}
+
+impl Audit<'_> {
+    /// Looks at a repository and at those inside it, which git asks for their state too.
+    fn repository(&mut self, git: &Path, tree: &Path, depth: usize) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        if git == tree {
+            self.found.push("the folder itself looks like a bare repository".to_owned());
+        }
+        let common = common_folder(git)?;
+        let file = tree.join(".git");
+        let points_back = points_back(git, &file);
+        if file.is_file() && !points_back && !self.is_inside(git) {
+            self.found.push("`.git` points to a repository that does not point back".to_owned());
+        }
+        let mut wide = false;
+        for config in [common.join("config"), git.join("config.worktree")] {
+            let Some(text) = text_of(&config)? else { continue };
+            wide |= text.to_lowercase().contains("sha256");
+            // A submodule's folder says where its files are; they are here.
+            let at_home = |hazard: &String| !(depth > 0 && hazard.ends_with("`core.worktree`"));
+            self.found.extend(of_config(&text).into_iter().filter(at_home));
+        }
+        // The one hook that reading commands run, when they bring the index up to date.
+        if common.join("hooks/post-index-change").symlink_metadata().is_ok() {
+            self.found.push("a hook runs when the index changes".to_owned());
+        }
+        for folder in index::repositories(&git.join("index"), wide)? {
+            let tree = tree.join(folder);
+            if depth >= MAX_DEPTH {
+                return None;
+            }
+            match here(&tree) {
+                Found::At { git, tree } => self.repository(&git, &tree, depth + 1)?,
+                Found::Nowhere => {}
+                Found::Unclear => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn is_inside(&self, git: &Path) -> bool {
+        git.canonicalize().is_ok_and(|git| self.roots.iter().any(|root| git.starts_with(root)))
+    }
+}
+
+/// Whether a worktree's folder in its repository names the `.git` file that names it.
+fn points_back(git: &Path, file: &Path) -> bool {
+    let back = std::fs::read_to_string(git.join("gitdir")).ok();
+    let back = back.and_then(|back| git.join(back.trim()).canonicalize().ok());
+    back.is_some() && back == file.canonicalize().ok()
+}
+
+/// Returns what a file holds: `Some(None)` if there is none, `None` if it cannot be read.
+#[expect(clippy::option_option, reason = "no file and no answer are two things here")]
+fn text_of(file: &Path) -> Option<Option<String>> {
+    match std::fs::read(file) {
+        Ok(bytes) => String::from_utf8(bytes).ok().map(Some),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
+    }
 }
 
 /// Where the repository of a folder is.
 enum Found {
-    At(PathBuf),
+    /// Its `.git`, or what that leads to, and the folder with its files.
+    At {
+        git: PathBuf,
+        tree: PathBuf,
+    },
     Nowhere,
     Unclear,
 }
 
-/// Returns the `.git` of the repository a folder is in, if it is in one.
+/// Returns the repository a folder is in, if it is in one.
 fn git_folder(cwd: &Path) -> Found {
-    for folder in cwd.ancestors() {
-        let git = folder.join(".git");
-        match git.symlink_metadata() {
-            Ok(metadata) if metadata.is_dir() => return Found::At(git),
-            // A worktree or submodule: the file says where the real folder is.
-            Ok(metadata) if metadata.is_file() => {
-                let text = std::fs::read_to_string(&git).unwrap_or_default();
-                let to = text.strip_prefix("gitdir:").map(str::trim);
-                return to.map_or(Found::Unclear, |to| Found::At(folder.join(to)));
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Ok(_) | Err(_) => return Found::Unclear,
+    let found = cwd.ancestors().map(here);
+    found.into_iter().find(|found| !matches!(found, Found::Nowhere)).unwrap_or(Found::Nowhere)
+}
+
+/// Returns the repository of which this is the topmost folder.
+fn here(folder: &Path) -> Found {
+    let git = folder.join(".git");
+    let tree = folder.to_owned();
+    match git.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => return Found::At { git, tree },
+        // A worktree or submodule: the file says where the real folder is.
+        Ok(metadata) if metadata.is_file() => {
+            let text = std::fs::read_to_string(&git).unwrap_or_default();
+            let to = text.strip_prefix("gitdir:").map(str::trim);
+            return to.map_or(Found::Unclear, |to| Found::At { git: folder.join(to), tree });
         }
-        // A bare repository needs no `.git`: git would take this folder for one.
-        if folder.join("HEAD").exists() && folder.join("objects").exists() {
-            return Found::At(folder.to_owned());
-        }
+        Err(error) if is_absent(&error) => {}
+        Ok(_) | Err(_) => return Found::Unclear,
+    }
+    // A bare repository needs no `.git`: git would take this folder for one.
+    if folder.join("HEAD").exists() && folder.join("objects").exists() {
+        return Found::At { git: tree.clone(), tree };
     }
     Found::Nowhere
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
 /// Returns where the config is: for a worktree that is the main repository.
@@ -172,9 +297,71 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
-        assert_eq!(hazards(&below), Some(vec![]));
-        std::fs::create_dir(folder.path().join(".git")).unwrap();
-        std::fs::write(folder.path().join(".git/config"), "[core]\n\tfsmonitor = ./x\n").unwrap();
-        assert_eq!(hazards(&below).map(|found| found.len()), Some(1));
+        assert_eq!(hazards(&below, &[]), Some(vec![]));
+        write(folder.path(), ".git/config", "[core]\n\tfsmonitor = ./x\n");
+        assert_eq!(hazards(&below, &[]).map(|found| found.len()), Some(1));
+    }
+
+    #[test]
+    fn a_hook_that_reading_runs_is_a_hazard() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), ".git/hooks/pre-commit", "");
+        assert_eq!(hazards(folder.path(), &[]), Some(vec![]));
+        write(folder.path(), ".git/hooks/post-index-change", "");
+        assert_eq!(hazards(folder.path(), &[]).map(|found| found.len()), Some(1));
+    }
+
+    #[test]
+    fn a_folder_that_looks_like_a_repository_is_a_hazard() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "bare/HEAD", "ref: refs/heads/main\n");
+        write(folder.path(), "bare/objects/x", "");
+        assert_eq!(hazards(&folder.path().join("bare"), &[]).map(|found| found.len()), Some(1));
+    }
+
+    #[test]
+    fn a_repository_elsewhere_has_to_point_back() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let git = elsewhere.path().join(".git/worktrees/x");
+        write(&git, "commondir", "../..\n");
+        write(&root, ".git", &format!("gitdir: {}\n", git.display()));
+        let roots = [root.clone()];
+        assert_eq!(hazards(&root, &roots).map(|found| found.len()), Some(1));
+        write(&git, "gitdir", &format!("{}\n", root.join(".git").display()));
+        assert_eq!(hazards(&root, &roots), Some(vec![]));
+        write(elsewhere.path(), ".git/config", "[core]\n\tpager = ./x\n");
+        assert_eq!(hazards(&root, &roots).map(|found| found.len()), Some(1));
+    }
+
+    #[test]
+    fn the_repositories_inside_one_are_looked_at_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, ".git/config", "");
+        std::fs::write(root.join(".git/index"), index::tests::with_entry("sub", 0o160_000))
+            .unwrap();
+        write(&root, "sub/.git", "gitdir: ../.git/modules/sub\n");
+        write(&root, ".git/modules/sub/config", "[core]\n\tworktree = ../../../sub\n");
+        assert_eq!(hazards(&root, std::slice::from_ref(&root)), Some(vec![]));
+        write(&root, ".git/modules/sub/config", "[core]\n\tfsmonitor = ./x\n");
+        assert_eq!(hazards(&root, std::slice::from_ref(&root)).map(|found| found.len()), Some(1));
+        std::fs::write(root.join(".git/index"), "DIRC????").unwrap();
+        assert_eq!(hazards(&root, std::slice::from_ref(&root)), None);
+    }
+
+    #[test]
+    fn the_environment_may_not_name_programs() {
+        assert!(is_hazard("PAGER", "./x") && is_hazard("GIT_EXTERNAL_DIFF", "x"));
+        assert!(is_hazard("GIT_CONFIG_COUNT", "1") && is_hazard("GIT_DIR", "x"));
+        assert!(!is_hazard("PAGER", "less -R") && !is_hazard("LANG", "C"));
+        assert!(!is_hazard("GIT_OPTIONAL_LOCKS", "0"));
+    }
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
     }
 }

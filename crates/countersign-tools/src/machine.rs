@@ -1,10 +1,14 @@
 //! What the reading of command lines must know of this machine: where paths lead, what names run.
 
+#[cfg(test)]
+mod corpus;
+mod pattern;
+
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use countersign_core::shell::Machine;
-use countersign_core::{Special, Target};
-use globset::GlobBuilder;
+use countersign_core::{Side, Special, Target};
 use ignore::WalkBuilder;
 
 use crate::git;
@@ -16,7 +20,30 @@ const SYSTEM: &[&str] =
     &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /// How many entries are looked at for an answer; beyond that there is none.
-const MOST: usize = 20_000;
+const MOST: usize = 100_000;
+
+/// Variables by which a program loads code, or reads settings that name some.
+const STEERING: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LESSOPEN",
+    "NODE_OPTIONS",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PROMPT_COMMAND",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RIPGREP_CONFIG_PATH",
+    "RUBYOPT",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "GREP_OPTIONS",
+    "TAR_OPTIONS",
+];
 
 /// This machine as a command of one workspace would find it.
 pub(crate) struct Here<'a> {
@@ -26,31 +53,46 @@ pub(crate) struct Here<'a> {
 
 impl Machine for Here<'_> {
     fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        self.workspace.resolve(cwd, path).ok()
+        let target = self.workspace.resolve(cwd, path).ok()?;
+        // A pipe or a device among the project's files: to read it may never end.
+        (target.place.side == Side::Outside || !is_odd(&target.path)).then_some(target)
     }
 
     fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
-        // Without `**` a pattern has as many levels as it has slashes.
-        let depth = pattern.split('/').count();
         let start = if pattern.starts_with('/') { Path::new("/") } else { cwd };
-        let whole = start.join(pattern);
-        let glob = GlobBuilder::new(whole.to_str()?).literal_separator(true).build().ok()?;
-        let glob = glob.compile_matcher();
-        let found = entries(start, Some(depth))?.into_iter().filter(|path| glob.is_match(path));
-        found.map(|path| self.target(cwd, path.to_str()?)).collect()
+        let mut found = vec![start.to_owned()];
+        let mut left = MOST;
+        for name in pattern.split('/').filter(|name| !name.is_empty() && *name != ".") {
+            found = pattern::step(&found, name, &mut left)?;
+        }
+        found.iter().map(|path| self.target(cwd, path.to_str()?)).collect()
     }
 
     fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
-        let is_secret = |target: &Target| target.place.special == Some(Special::Secret);
-        let targets = entries(folder, None)?.into_iter().map(|path| {
+        let mut found = Vec::new();
+        for path in entries(folder)? {
             // A name that is not text can still be a secret's: no answer.
-            path.to_str().and_then(|path| self.target(folder, path))
-        });
-        let targets = targets.collect::<Option<Vec<_>>>()?;
-        Some(targets.into_iter().filter(is_secret).collect())
+            path.to_str()?;
+            // Nothing here went through a link, and whoever walks a tree follows none in it.
+            let place = self.workspace.place(&path);
+            if place.special == Some(Special::Secret) {
+                found.push(Target { path, place });
+            }
+        }
+        Some(found)
+    }
+
+    fn links_below(&self, folder: &Path) -> Option<Vec<Target>> {
+        let links = entries(folder)?.into_iter().filter(|path| path.is_symlink());
+        links
+            .map(|path| if path.is_dir() { None } else { self.target(folder, path.to_str()?) })
+            .collect()
     }
 
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
+        if self.is_steered() {
+            return None;
+        }
         let path = self.environment.get("PATH")?;
         for folder in path.split(':').map(Path::new) {
             // A relative folder is whatever the command's folder makes of it.
@@ -68,15 +110,69 @@ impl Machine for Here<'_> {
         None
     }
 
-    fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
-        git::hazards(cwd)
+    fn is_missing(&self, name: &str) -> bool {
+        let Some(path) = self.environment.get("PATH") else { return false };
+        let is_ours = |folder: &Path| {
+            let real = folder.canonicalize();
+            let real = real.as_deref().unwrap_or(folder);
+            self.workspace
+                .roots()
+                .iter()
+                .any(|root| real.starts_with(root) || folder.starts_with(root))
+        };
+        let lacks = |folder: &Path| {
+            folder.is_absolute()
+                && !is_ours(folder)
+                && folder.join(name).symlink_metadata().is_err()
+        };
+        !self.is_steered()
+            && !name.is_empty()
+            && !name.contains('/')
+            && path.split(':').map(Path::new).all(lacks)
     }
+
+    fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
+        let mut found = git::hazards(cwd, self.workspace.roots())?;
+        found.extend(self.environment.names().filter_map(|name| {
+            let value = self.environment.get(name).unwrap_or_default();
+            git::is_hazard(name, value)
+                .then(|| format!("`{name}` in the environment may name a program"))
+        }));
+        Some(found)
+    }
+}
+
+impl Here<'_> {
+    /// Whether the environment makes programs load what may lie in the workspace.
+    fn is_steered(&self) -> bool {
+        let roots = self.workspace.roots();
+        let leads_here = |value: &str| {
+            value.split([':', ' ', '=']).any(|it| {
+                let path = Path::new(it.trim_start_matches('|'));
+                let named = it.contains('/') || it == ".";
+                named && (path.is_relative() || roots.iter().any(|root| path.starts_with(root)))
+            })
+        };
+        STEERING.iter().filter_map(|name| self.environment.get(name)).any(leads_here)
+            || self.environment.names().any(|name| name.starts_with("BASH_FUNC_"))
+    }
+}
+
+/// Whether a path is a pipe, a socket or a device.
+fn is_odd(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| {
+        let kind = metadata.file_type();
+        kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device()
+    })
 }
 
 /// Returns everything below a folder, hidden and ignored things too; none if that is too much to
 /// look at or cannot be read.
-fn entries(folder: &Path, depth: Option<usize>) -> Option<Vec<PathBuf>> {
-    let walk = WalkBuilder::new(folder).standard_filters(false).max_depth(depth).build();
+fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
+    if folder.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Some(Vec::new());
+    }
+    let walk = WalkBuilder::new(folder).standard_filters(false).build();
     let mut found = Vec::new();
     for entry in walk {
         found.push(entry.ok()?.into_path());
@@ -108,6 +204,65 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_goes_through_links_as_in_the_shell() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("link")).unwrap();
+        let workspace = Workspace::new([root.clone()]).unwrap();
+        let environment = Environment::default();
+        let here = Here { workspace: &workspace, environment: &environment };
+        let found = here.matches(&root, "*/passwd").unwrap();
+        assert_eq!(found[0].path, Path::new("/etc/passwd"));
+        assert_eq!(found[0].place.side, Side::Outside);
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_runs_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
+        let missing = |path: &str, name: &str| {
+            let environment = Environment::from(vec![("PATH".into(), path.into())]);
+            Here { workspace: &workspace, environment: &environment }.is_missing(name)
+        };
+        let inside = folder.path().display();
+        assert!(missing("/usr/bin:/bin", "no-such-program"));
+        assert!(!missing("/usr/bin:/bin", "ls"));
+        assert!(!missing(".:/usr/bin", "no-such-program"));
+        assert!(!missing(&format!("/usr/bin:{inside}/bin"), "no-such-program"));
+        assert!(!missing("", "no-such-program"));
+    }
+
+    #[test]
+    fn an_environment_that_loads_from_the_workspace_makes_nothing_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
+        let inside = folder.path().canonicalize().unwrap().join("x.so").display().to_string();
+        let trusted = |name: &str, value: &str| {
+            let path = ("PATH".to_owned(), "/usr/bin:/bin".to_owned());
+            let environment = Environment::from(vec![path, (name.to_owned(), value.to_owned())]);
+            Here { workspace: &workspace, environment: &environment }
+                .trusted_program("ls")
+                .is_some()
+        };
+        assert!(trusted("LANG", "C") && trusted("LD_LIBRARY_PATH", "/usr/lib"));
+        assert!(!trusted("LD_PRELOAD", &inside) && !trusted("BASH_ENV", "./x"));
+        assert!(!trusted("BASH_FUNC_ls%%", "() { x; }"));
+    }
+
+    #[test]
+    fn a_pipe_in_the_workspace_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(root.join("s")).unwrap();
+        let workspace = Workspace::new([root.clone()]).unwrap();
+        let environment = Environment::default();
+        let here = Here { workspace: &workspace, environment: &environment };
+        assert!(here.target(&root, "s").is_none());
+        assert!(here.target(&root, "missing").is_some());
+        assert!(here.target(&root, "/dev/null").is_some());
+    }
+
+    #[test]
     fn patterns_and_secrets_are_looked_up() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -122,6 +277,11 @@ mod tests {
             here.matches(&root, "*.txt").unwrap().into_iter().map(|target| target.path).collect();
         found.sort();
         assert_eq!(found, [root.join("a.txt"), root.join("b.txt")]);
+        let count = |pattern: &str| here.matches(&root, pattern).unwrap().len();
+        assert_eq!(count("sub/*"), 1, "hidden names are not matched");
+        assert_eq!(count("sub/.e*"), 1);
+        assert_eq!(count("./*.rs"), 1);
+        assert_eq!(count("no/*"), 0);
         let secrets = here.secrets_below(&root).unwrap();
         assert_eq!(secrets.len(), 1);
         assert_eq!(secrets[0].path, root.join("sub/.env"));

@@ -48,6 +48,13 @@ impl Environment {
     }
 }
 
+impl Environment {
+    /// Returns the names of its variables.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+}
+
 /// Names only: values may be private.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

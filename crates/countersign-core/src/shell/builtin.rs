@@ -3,8 +3,8 @@
 use super::judge::Judgement;
 use super::lower::Lowering;
 use super::state::State;
-use super::{Finding, Value, Word, variable, word};
-use crate::Effect;
+use super::{Finding, Value, Word, floor, variable, word};
+use crate::{Effect, Target};
 
 /// Builtins that change how later words are read, or run text that they are given.
 const TAINTING: &[&str] = &[
@@ -88,8 +88,20 @@ impl Lowering<'_> {
         };
         let target = folders.next().unwrap_or(&home);
         let path = target.literal().filter(|path| !path.starts_with('-') && !path.is_empty());
+        // The shell goes up by name, not by folder: after a link that leads elsewhere than it seems.
+        let climbs = path.is_some_and(|path| path.split('/').any(|name| name == ".."));
         let found = match (path, folders.next()) {
-            (Some(path), None) => self.targets(path, state),
+            (Some(_), None) if climbs && state.linked => {
+                Err("which folder is above a link is decided only when it runs".to_owned())
+            }
+            (Some(path), None) => self.targets(path, state).and_then(|targets| {
+                let linked = goes_through_link(path, &targets, state);
+                if linked && climbs {
+                    return Err("it goes up from a link".to_owned());
+                }
+                state.linked |= linked;
+                Ok(targets)
+            }),
             _ => Err("to which folder it moves is decided only when it runs".to_owned()),
         };
         match found {
@@ -139,6 +151,14 @@ impl Lowering<'_> {
         }
         judged
     }
+}
+
+/// Whether a path leads elsewhere than its components say.
+fn goes_through_link(path: &str, targets: &[Target], state: &State) -> bool {
+    let folders = state.folders.as_deref().unwrap_or_default();
+    let seems = folders.iter().map(|folder| floor::normal(&folder.join(path)));
+    let seems: Vec<_> = seems.collect();
+    !targets.iter().all(|target| seems.contains(&target.path))
 }
 
 fn is_status(word: &Word) -> bool {

@@ -4,6 +4,12 @@
 //! our own state and approval channel; the cloud's metadata endpoints. Names are looked at however
 //! they are spelled, by their last component and without case.
 
+mod halt;
+mod own;
+
+pub(super) use halt::halts;
+pub(super) use own::of_variable;
+
 use std::path::{Component, Path, PathBuf};
 
 use super::{Context, Floor, Value, Word, known};
@@ -105,7 +111,8 @@ pub(super) fn of_call(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Fl
     destroys(&name, args, scene)
         .or_else(|| harms_devices(&name, args))
         .or_else(|| talks_to_metadata(&name, args))
-        .or_else(|| talks_to_us(&name, args))
+        .or_else(|| own::of_call(&name, args))
+        .or_else(|| harms_vital(&name, args, scene))
 }
 
 /// Returns the floor of a redirection into a file.
@@ -137,43 +144,13 @@ pub(super) fn of_effects(
     let vital = vital.map(|path| {
         format!("it changes `{}`, without which nobody can log in or start", path.display())
     });
-    vital.map(floor).or_else(|| of_own_state(effects, argv, context))
+    vital.map(floor).or_else(|| own::of_effects(effects, argv, context))
 }
 
 fn is_vital(path: &Path) -> bool {
-    VITAL.iter().any(|vital| path == Path::new(vital)) || path.starts_with("/boot")
-}
-
-fn of_own_state(effects: &[Effect], argv: &[Word], context: &Context<'_>) -> Option<Floor> {
-    let is_ours = |path: &Path| {
-        let kept = context.own.iter().any(|own| path.starts_with(own) || own.starts_with(path));
-        kept || path.components().any(|it| is_state_name(&it.as_os_str().to_string_lossy()))
-    };
-    let touches = effects.iter().any(|effect| match effect {
-        // To look at a folder above our state, or at a project's own notes, is no harm.
-        Effect::Read(Target { path, place }) => {
-            place.side == Side::Outside
-                && is_ours(path)
-                && !context.own.iter().any(|own| own.starts_with(path) && own != path)
-        }
-        Effect::Write(target) | Effect::Delete(target) => is_ours(&target.path),
-        Effect::Rename { from, to } => is_ours(&from.path) || is_ours(&to.path),
-        // What a program does with its words is not known: none of them may name our state.
-        Effect::Exec { .. } => argv.iter().any(|word| names_state(word, context)),
-        _ => false,
-    });
-    touches.then_some("it touches the state of Countersign itself").map(floor)
-}
-
-fn names_state(word: &Word, context: &Context<'_>) -> bool {
-    let text = if word.literal().is_some() { word.shown() } else { &word.text };
-    let named = text.split(|c: char| "/='\":,; ()".contains(c)).any(is_state_name);
-    let kept = || context.own.iter().filter_map(|own| own.to_str()).any(|own| text.contains(own));
-    (named && (text.contains('/') || is_state_name(text))) || kept()
-}
-
-fn is_state_name(name: &str) -> bool {
-    name.eq_ignore_ascii_case(".countersign")
+    let below = ["/boot", "/etc/sudoers.d", "/proc/sysrq-trigger"];
+    VITAL.iter().any(|vital| path == Path::new(vital))
+        || below.iter().any(|it| path.starts_with(it))
 }
 
 fn destroys(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Floor> {
@@ -195,6 +172,7 @@ fn destroys(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Floor> {
         // The last operand is where things go, not what goes away.
         "mv" => operands.rev().skip(1).find(critical),
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if recursive => operands.find(critical),
+        "tar" if has_flag(args, &[], "--remove-f") => operands.find(critical),
         "rsync" if has_flag(args, &[], "--del") => operands.find(critical),
         "find" if finds_all_to_destroy(args) => operands.find(critical),
         _ => None,
@@ -213,16 +191,40 @@ fn has_flag(args: &[Word], letters: &[char], long: &str) -> bool {
     })
 }
 
-/// `find` without a test that narrows what it finds.
-fn finds_all_to_destroy(args: &[Word]) -> bool {
-    let has = |names: &[&str]| args.iter().any(|word| names.contains(&word.shown()));
-    let narrows = [
+/// Programs that write over a file that they are given, however they are told to.
+fn harms_vital(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Floor> {
+    let writes = match name {
+        "sed" | "gsed" | "perl" | "ruby" => has_flag(args, &['i'], "--in-place"),
+        "dd" => args.iter().any(|word| word.shown().starts_with("of=")),
+        "install" | "ed" | "ex" | "sponge" | "rsync" | "patch" => true,
+        _ => false,
+    };
+    let plain = |word: &Word| match word.literal().and_then(|text| text.strip_prefix("of=")) {
+        Some(path) => Word::plain(path),
+        None => word.clone(),
+    };
+    let last = if name == "install" || name == "rsync" { 1 } else { MAX_OPERANDS };
+    let operands = args.iter().rev().take(last).filter(|_| writes).map(plain);
+    let found = operands.into_iter().find(|word| places(word, scene).iter().any(|it| is_vital(it)));
+    found.map(|word| format!("`{name}` would write over `{}`", word.text)).map(floor)
+}
+
+/// Whether a `find` has a test that narrows what it finds.
+pub(super) fn narrows(args: &[Word]) -> bool {
+    let tests = [
         "-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-newer", "-mtime", "-mmin",
         "-size", "-empty", "-user",
     ];
+    args.iter().any(|word| tests.contains(&word.shown()))
+}
+
+/// `find` without a test that narrows what it finds.
+fn finds_all_to_destroy(args: &[Word]) -> bool {
+    let has = |names: &[&str]| args.iter().any(|word| names.contains(&word.shown()));
     (has(&["-delete"])
-        || (has(&["-exec", "-execdir", "-ok"]) && has(&["rm", "shred", "unlink", "/bin/rm"])))
-        && !has(&narrows)
+        || (has(&["-exec", "-execdir", "-ok"])
+            && has(&["rm", "shred", "unlink", "/bin/rm", "/usr/bin/rm"])))
+        && !narrows(args)
 }
 
 /// Whether a word names a folder whose loss is the loss of everything, or all that is in it.
@@ -231,8 +233,13 @@ fn is_critical(word: &Word, scene: &Scene<'_>) -> bool {
     places.iter().any(|path| {
         let system = SYSTEM.iter().any(|system| Path::new(system) == path);
         let home = scene.context.home.is_some_and(|home| home.starts_with(path));
-        path.parent().is_none() || system || home || path == Path::new("~")
+        path.parent().is_none() || system || home || is_a_home(path)
     })
+}
+
+/// `~` and `~name`, where it is not known which folder that is.
+fn is_a_home(path: &Path) -> bool {
+    path.components().count() == 1 && path.to_string_lossy().starts_with('~')
 }
 
 fn holds_keys(word: &Word, scene: &Scene<'_>) -> bool {
@@ -303,7 +310,7 @@ fn without_wildcards(text: &str) -> &str {
     }
 }
 
-fn normal(path: &Path) -> PathBuf {
+pub(super) fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut normal, component| {
         match component {
             Component::ParentDir => drop(normal.pop()),
@@ -347,22 +354,6 @@ fn talks_to_metadata(name: &str, args: &[Word]) -> Option<Floor> {
     let names = |word: &&Word| word.shown().to_lowercase().split(|c| !is_part(c)).any(is_metadata);
     let found = args.iter().filter(|_| talks).find(names);
     found.map(|_| "it asks the cloud's metadata endpoint, which hands out credentials").map(floor)
-}
-
-/// Our own program and our own server decide on calls; a call may not decide on itself.
-fn talks_to_us(name: &str, args: &[Word]) -> Option<Floor> {
-    let harmless = ["--version", "-V", "--help", "-h", "help", "policy", "bench", "openapi"];
-    let decides =
-        name == "countersign" && !args.first().is_some_and(|word| harmless.contains(&word.shown()));
-    let local = |text: &str| {
-        ["localhost", "127.", "[::1]", "0.0.0.0"].iter().any(|host| text.contains(host))
-    };
-    let ours = |text: &str| {
-        [":4180", "/api/approvals", "/api/terminal", "/decision"].iter().any(|it| text.contains(it))
-    };
-    let channel = known::is_network(name) || known::is_interpreter(name);
-    let reaches = channel && args.iter().any(|word| local(word.shown()) && ours(word.shown()));
-    (decides || reaches).then_some("it reaches for Countersign's own approvals").map(floor)
 }
 
 #[cfg(test)]

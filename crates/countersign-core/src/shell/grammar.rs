@@ -13,119 +13,18 @@
 //! Operands likewise: `pattern path*` is one pattern and any number of paths; `?` marks one that may
 //! be missing. An option that is not listed, or is abbreviated, is unknown, and unknown is never harmless.
 
+mod entry;
+
+pub(super) use entry::{Entry, entry};
+
+use std::path::PathBuf;
+
+use entry::{NAMES_ONLY, Walk, Words};
+
 use super::lower::Lowering;
 use super::state::State;
 use super::{Value, Word, script};
-use crate::{Effect, Target};
-
-/// What a program may be given.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub(super) names: &'static [&'static str],
-    options: &'static str,
-    operands: &'static str,
-    /// Options that make the first operand one like the rest (`grep -e`).
-    first_like_rest: &'static str,
-    /// Options that make it read everything below a folder.
-    walks: &'static str,
-    /// One of these options must be there.
-    needs: &'static str,
-    /// Reads the current folder when no path is given.
-    here: bool,
-    words: Words,
-    /// The shell does it itself.
-    pub(super) builtin: bool,
-    /// Examples, checked by a test.
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
-    pub(super) ok: &'static [&'static str],
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
-    pub(super) not: &'static [&'static str],
-}
-
-/// How an entry takes words with a dash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Words {
-    /// They are options, and must be listed.
-    Listed,
-    /// So they are, but every option the program has is harmless: a word that is not known yet may
-    /// turn out to be one.
-    Any,
-    /// They are operands: the program has no options.
-    Raw,
-}
-
-/// Begins an entry.
-pub(super) const fn entry(
-    names: &'static [&'static str],
-    options: &'static str,
-    operands: &'static str,
-) -> Entry {
-    Entry {
-        names,
-        options,
-        operands,
-        first_like_rest: "",
-        walks: "",
-        needs: "",
-        here: false,
-        words: Words::Listed,
-        builtin: false,
-        ok: &[],
-        not: &[],
-    }
-}
-
-impl Entry {
-    pub(super) const fn first_like_rest(self, with: &'static str) -> Self {
-        Self { first_like_rest: with, ..self }
-    }
-
-    pub(super) const fn walks(self, with: &'static str) -> Self {
-        Self { walks: with, ..self }
-    }
-
-    pub(super) const fn needs(self, one_of: &'static str) -> Self {
-        Self { needs: one_of, ..self }
-    }
-
-    pub(super) const fn here(self) -> Self {
-        Self { here: true, ..self }
-    }
-
-    pub(super) const fn any_word(self) -> Self {
-        Self { words: Words::Any, ..self }
-    }
-
-    pub(super) const fn raw(self) -> Self {
-        Self { words: Words::Raw, ..self }
-    }
-
-    pub(super) const fn builtin(self) -> Self {
-        Self { builtin: true, ..self }
-    }
-
-    /// Returns whether the arguments look like the way of use that this entry is for.
-    pub(super) fn is_meant(&self, args: &[Word]) -> bool {
-        let needed = |word: &Word| {
-            let text = word.shown().split('=').next().unwrap_or_default();
-            let bundle = text.starts_with('-') && !text.starts_with("--");
-            let is = |need: &str| {
-                need == text
-                    || (bundle && need.len() == 2 && text.contains(need.trim_start_matches('-')))
-            };
-            self.needs.split(' ').any(is)
-        };
-        self.needs.is_empty() || args.iter().any(needed)
-    }
-
-    pub(super) const fn ok(self, ok: &'static [&'static str]) -> Self {
-        Self { ok, ..self }
-    }
-
-    pub(super) const fn not(self, not: &'static [&'static str]) -> Self {
-        Self { not, ..self }
-    }
-}
+use crate::{Effect, Side, Target};
 
 /// What looks at the machine for an entry.
 #[derive(Clone, Copy)]
@@ -168,14 +67,34 @@ impl Eye<'_> {
         Ok(self.targets(word)?.into_iter().map(Effect::Read).collect())
     }
 
+    /// Whether no file's name here starts with a dash: no pattern turns into an option then.
+    fn has_no_options(&self) -> bool {
+        let machine = self.lowering.context.machine;
+        let none = |cwd: &PathBuf| machine.matches(cwd, "-*").is_some_and(|found| found.is_empty());
+        self.state.folders.as_ref().is_some_and(|folders| folders.iter().all(none))
+    }
+
     fn here(&self) -> Result<Vec<Target>, String> {
         self.lowering.targets(".", self.state)
     }
 
-    fn secrets_below(&self, folder: &Target) -> Result<Vec<Effect>, String> {
+    /// Returns where the links below a folder lead.
+    fn links_below(&self, folder: &Target) -> Result<Vec<Effect>, String> {
+        let found = self.lowering.context.machine.links_below(&folder.path);
+        let unknown = || format!("where links in `{}` lead is unknown", folder.path.display());
+        Ok(found.ok_or_else(unknown)?.into_iter().map(Effect::Read).collect())
+    }
+
+    /// Returns the secrets below a folder; only those that are not hidden if it says so.
+    fn secrets_below(&self, folder: &Target, seen: bool) -> Result<Vec<Effect>, String> {
         let found = self.lowering.context.machine.secrets_below(&folder.path);
         let unknown = || format!("whether `{}` holds secrets is unknown", folder.path.display());
-        Ok(found.ok_or_else(unknown)?.into_iter().map(Effect::Read).collect())
+        let hidden = |target: &Target| {
+            let below = target.path.strip_prefix(&folder.path).unwrap_or(&target.path);
+            below.components().any(|it| it.as_os_str().to_string_lossy().starts_with('.'))
+        };
+        let found = found.ok_or_else(unknown)?.into_iter().filter(|it| !(seen && hidden(it)));
+        Ok(found.map(Effect::Read).collect())
     }
 }
 
@@ -214,10 +133,15 @@ pub(super) fn apply(entry: &Entry, args: &[Word], eye: Eye<'_>) -> Result<Vec<Ef
     if entry.here {
         effects.extend(paths.iter().cloned().map(Effect::Read));
     }
-    if given.has_one_of(entry.walks) {
+    let walks = given.has_one_of(entry.walks);
+    if walks || (entry.walk == Walk::Seen && !given.has_one_of(NAMES_ONLY)) {
         let walked = if paths.is_empty() { eye.here()? } else { paths };
-        for path in &walked {
-            effects.extend(eye.secrets_below(path)?);
+        // What lies outside asks as it is, and may be the whole disk.
+        for path in walked.iter().filter(|path| path.place.side == Side::Inside) {
+            effects.extend(eye.secrets_below(path, !walks)?);
+            if entry.walk == Walk::Follows {
+                effects.extend(eye.links_below(path)?);
+            }
         }
     }
     Ok(effects)
@@ -271,12 +195,16 @@ fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Giv
                 short(entry, text, &mut words, eye, &mut given)?;
             }
             Value::Literal(_) => given.operands.push(word),
+            Value::Glob(pattern) if !pattern.starts_with(['-', '*', '?', '[', '\\']) => {
+                given.operands.push(word);
+            }
             Value::Glob(pattern)
-                if entry.words == Words::Any
-                    || !pattern.starts_with(['-', '*', '?', '[', '\\']) =>
+                if (entry.words == Words::Any || pattern.starts_with("*."))
+                    && eye.has_no_options() =>
             {
                 given.operands.push(word);
             }
+            Value::Glob(pattern) if is_text_option(entry, pattern) => {}
             Value::Text | Value::Words if entry.words == Words::Any => given.operands.push(word),
             Value::Glob(_) | Value::Text | Value::Words => {
                 return Err(format!("`{}` may turn out to be an option", word.text));
@@ -284,6 +212,15 @@ fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Giv
         }
     }
     Ok(given)
+}
+
+/// `--include=*.rs`: whatever it matches starts the same way, and stays a text for this option.
+fn is_text_option(entry: &Entry, pattern: &str) -> bool {
+    let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
+    let name = fixed.and_then(|fixed| fixed.split_once('=')).map(|(name, _)| name);
+    let takes =
+        name.filter(|name| name.starts_with("--")).and_then(|name| look_up(entry.options, name));
+    matches!(takes, Some(Takes::Values("text") | Takes::MaybeValue("text")))
 }
 
 type Rest<'a, 'b> = &'b mut std::slice::Iter<'a, Word>;

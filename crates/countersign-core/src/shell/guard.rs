@@ -94,6 +94,12 @@ pub(super) fn hazards(text: &str) -> Vec<Warning> {
         let text = "a long blank pushes part of the text out of sight".to_owned();
         found.push(Warning { text, hides: true });
     }
+    if let Some(c) = text.chars().find(|c| is_false_operator(*c))
+        && !text.chars().any(is_wide_script)
+    {
+        let text = format!("`{c}` looks like a character of the shell and is none");
+        found.push(Warning { text, hides: true });
+    }
     if let Some(word) = text.split_whitespace().find(|word| mixes_scripts(word)) {
         let text = format!("`{word}` mixes letters of different scripts that look alike");
         found.push(Warning { text, hides: false });
@@ -141,6 +147,32 @@ fn is_padded(line: &str) -> bool {
         }
     }
     false
+}
+
+/// Characters that look like `;` `|` `&` `$` `<` `>` `/` or a quote.
+fn is_false_operator(c: char) -> bool {
+    matches!(
+        c,
+        '\u{037e}'
+            | '\u{ff1b}'
+            | '\u{ff5c}'
+            | '\u{ff06}'
+            | '\u{ff04}'
+            | '\u{ff1c}'
+            | '\u{ff1e}'
+            | '\u{ff40}'
+            | '\u{ff0f}'
+            | '\u{2044}'
+            | '\u{2215}'
+            | '\u{2223}'
+            | '\u{01c0}'
+            | '\u{204f}'
+    )
+}
+
+/// Scripts in whose texts wide punctuation is everyday.
+fn is_wide_script(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 /// Whether Latin letters stand beside Cyrillic or Greek ones in one word.

@@ -8,7 +8,7 @@ use super::lower::Lowering;
 use super::state::State;
 use super::table::{self, Proof};
 use super::wrapper::{self, Unwrapped};
-use super::{Finding, Part, Value, Word, known, raw, variable};
+use super::{Finding, Floor, Part, Value, Word, known, raw, variable};
 use crate::Effect;
 
 /// Programs that stand in for others and run whichever version the project asks for.
@@ -88,6 +88,7 @@ impl Lowering<'_> {
         };
         let scene = Scene { context: self.context, folders: state.folders.as_deref() };
         self.floors.extend(floor::of_call(&name, operands, &scene));
+        self.floors.extend(floor::halts(&name, operands));
         let is_path = head.shown().contains('/');
         if !is_path && let Some(judged) = self.builtin(&name, &argv, state) {
             return judged.with_head(head);
@@ -120,6 +121,11 @@ impl Lowering<'_> {
             }
             Unwrapped::Script { text, plain } => self.script(name, argv, &text, plain, state),
             Unwrapped::Command { inner, given, adds } => {
+                if name == "xargs" {
+                    let fed: Vec<_> =
+                        input.unwrap_or_default().split_whitespace().map(Word::plain).collect();
+                    self.floors.extend(self.fed(&inner, &fed, state));
+                }
                 let mut judged = self.unwrapped(inner, input, &mut state.clone(), left - 1);
                 judged.wrappers.insert(0, name.to_owned());
                 for (name, value) in &given {
@@ -161,6 +167,7 @@ impl Lowering<'_> {
         let first = self.parts.len();
         let mut inner = State::at_start(self.context);
         inner.folders.clone_from(&state.folders);
+        inner.linked = state.linked;
         inner.tainted.clone_from(&state.tainted);
         self.text(text, inner);
         for part in self.parts.iter_mut().skip(first) {
@@ -207,6 +214,15 @@ impl Lowering<'_> {
         }
     }
 
+    /// The floor of a command that gets more words from elsewhere.
+    pub(super) fn fed(&self, argv: &[Word], words: &[Word], state: &State) -> Option<Floor> {
+        let (head, given) = argv.split_first()?;
+        let scene = Scene { context: self.context, folders: state.folders.as_deref() };
+        let name = head.shown().rsplit('/').next().unwrap_or_default();
+        let all: Vec<_> = given.iter().chain(words).cloned().collect();
+        floor::of_call(name, &all, &scene)
+    }
+
     /// Returns the file behind a name, if it is the machine's own.
     fn trusted(&self, name: &str, head: Option<&Word>) -> Result<Option<PathBuf>, String> {
         let head =
@@ -216,6 +232,13 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let machine = self.context.machine;
+        if self.context.env.iter().any(|(name, _)| name == "PATH") {
+            return Err("the call changes where programs are looked up".to_owned());
+        }
+        if !written.contains('/') && machine.is_missing(name) {
+            // The shell says so, and nothing runs.
+            return Ok(None);
+        }
         let found = machine
             .trusted_program(name)
             .ok_or_else(|| format!("`{name}` is not found among the system's programs"))?;

@@ -1,9 +1,11 @@
 //! The walk over the syntax tree: every simple command, wherever it stands, becomes a [`Part`].
 
+mod rounds;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::ast::{
-    AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList, ForClauseCommand,
+    AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList,
     FunctionDefinition, IfClauseCommand, Pipeline, RedirectList, SeparatorOperator,
 };
 
@@ -12,7 +14,7 @@ use super::judge::Judgement;
 use super::state::State;
 use super::syntax::{self, Source};
 use super::word::{self, Mode};
-use super::{Context, Finding, Floor, Part, Value, Word, floor, raw, variable};
+use super::{Context, Finding, Floor, Part, Word, floor, raw};
 use crate::{Effect, Target};
 
 /// Texts inside texts: substitutions, `sh -c`.
@@ -202,6 +204,7 @@ impl<'a> Lowering<'a> {
             self.text(inner, state.clone());
         }
         if let Some(why) = expansion.opaque {
+            self.floors.extend(floor::of_variable(raw));
             draft.opaque(why);
         }
         expansion.word
@@ -262,6 +265,7 @@ impl<'a> Lowering<'a> {
     /// The commands of a pipeline run in shells of their own, unless there is but one.
     fn pipeline(&mut self, pipeline: &Pipeline, source: &Source<'_>, state: State) -> After {
         let outer = std::mem::replace(&mut self.runs_text, false);
+        let (first, before) = (self.parts.len(), state.clone());
         let after = match pipeline.seq.as_slice() {
             [only] => {
                 let After { ok, failed } = self.command(only, source, state);
@@ -274,12 +278,26 @@ impl<'a> Lowering<'a> {
                 state.into()
             }
         };
+        self.floors.extend(self.fed_by_pipe(first, &before));
         if self.runs_text {
             let written: Vec<_> = pipeline.seq.iter().map(|command| source.of(command)).collect();
             self.floors.extend(raw::floors(&written.join(" | "), self.context));
         }
         self.runs_text = outer;
         after
+    }
+
+    /// `echo / | xargs rm -rf`: what is written on one side is removed on the other.
+    fn fed_by_pipe(&self, first: usize, state: &State) -> Option<Floor> {
+        let parts = self.parts.get(first..).unwrap_or_default();
+        let told = parts.iter().flat_map(|part| match part.argv.split_first() {
+            Some((head, args)) if matches!(head.shown(), "echo" | "printf" | "ls") => args,
+            Some((head, args)) if head.shown() == "find" && !floor::narrows(args) => args,
+            _ => &[],
+        });
+        let told: Vec<_> = told.cloned().collect();
+        let takes = |part: &&Part| part.wrappers.iter().any(|wrapper| wrapper == "xargs");
+        parts.iter().filter(takes).find_map(|part| self.fed(&part.argv, &told, state))
     }
 
     fn command(&mut self, command: &Command, source: &Source<'_>, state: State) -> After {
@@ -386,65 +404,6 @@ impl<'a> Lowering<'a> {
         let bodies = case.cases.iter().filter_map(|item| item.cmd.as_ref());
         // An arm may run after another one (`;&`), so each starts from all that went before.
         bodies.fold(state, |before, body| before.clone().or(self.list(body, source, before)))
-    }
-
-    fn for_each(&mut self, clause: &ForClauseCommand, source: &Source<'_>, state: State) -> State {
-        let mut draft = Draft::new(format!("for {}", clause.variable_name));
-        let raws = clause.values.iter().flatten();
-        let mut values: Vec<_> =
-            raws.map(|raw| self.word(&raw.value, Mode::Word, &mut draft, &state).value).collect();
-        if !variable::may_be_set(&clause.variable_name, None) {
-            draft.effects.push(Effect::Env { name: clause.variable_name.clone() });
-        }
-        if !draft.problems.is_empty() || !draft.effects.is_empty() {
-            self.push(draft, Judgement::read_only(Vec::new()), &state);
-        }
-        if values.len() > MAX_ROUNDS || values.contains(&Value::Words) || clause.values.is_none() {
-            values = vec![Value::Text];
-        }
-        let first = self.parts.len();
-        let mut end = state;
-        for value in values {
-            let start = self.parts.len();
-            let mut round = end.clone();
-            round.variables.insert(clause.variable_name.clone(), value);
-            end = end.or(self.list(&clause.body.list, source, round));
-            self.merge_rounds(first, start);
-        }
-        end
-    }
-
-    /// Follows a loop once, and once more from anywhere it may have got to.
-    fn rounds(&mut self, state: &State, mut round: impl FnMut(&mut Self, State) -> State) -> State {
-        let first = self.parts.len();
-        let after = round(self, state.clone());
-        let wide = state.clone().widened(after);
-        if wide != *state {
-            let second = self.parts.len();
-            round(self, wide.clone());
-            self.merge_rounds(first, second);
-        }
-        wide
-    }
-
-    /// The same command in a later round is the same part, with all that either does.
-    fn merge_rounds(&mut self, first: usize, later: usize) {
-        for part in self.parts.split_off(later) {
-            let mut earlier = self.parts.iter_mut().skip(first);
-            let same = |it: &&mut Part| it.text == part.text && it.wrappers == part.wrappers;
-            let Some(earlier) = earlier.find(same) else {
-                self.parts.push(part);
-                continue;
-            };
-            let new: Vec<_> =
-                part.effects.into_iter().filter(|it| !earlier.effects.contains(it)).collect();
-            earlier.effects.extend(new);
-            if matches!(part.finding, Finding::Unproven { .. })
-                || earlier.finding == Finding::ReadOnly
-            {
-                earlier.finding = part.finding;
-            }
-        }
     }
 
     /// The body is judged where it is defined; whoever calls it is not followed.

@@ -72,6 +72,15 @@ fn bomb(text: &str) -> Option<Floor> {
     {
         return Some(Floor { reason: "it is a fork bomb".to_owned() });
     }
+    let bare: String = squeezed.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let removes =
+        ["rmtree(", "rmSync(", "rmdirSync(", "rm_rf(", "rm_r(", "remove_tree(", "deltree("];
+    let everything = ["/)", "/,", "/*", "~)", "~,"];
+    if removes.iter().any(|call| {
+        bare.split(call).skip(1).any(|rest| everything.iter().any(|it| rest.starts_with(it)))
+    }) {
+        return Some(Floor { reason: "it removes everything there is".to_owned() });
+    }
     let (before, after) = squeezed.split_once("(){")?;
     let name = before.rsplit([';', '&', '|', '\'', '"', '(', '{']).next()?;
     (!name.is_empty()).then(|| floor::of_function(name, after)).flatten()

@@ -15,6 +15,8 @@ pub(super) struct State {
     pub(super) folders: Option<Vec<PathBuf>>,
     /// Variables that the text has set, and the few that are known from outside.
     pub(super) variables: BTreeMap<String, Value>,
+    /// Whether it went through a link to get there.
+    pub(super) linked: bool,
     /// What came before and may change what later words mean.
     pub(super) tainted: Option<String>,
 }
@@ -28,7 +30,12 @@ impl State {
         if let Some(cwd) = context.cwd.to_str() {
             variables.insert("PWD".to_owned(), Value::Literal(cwd.to_owned()));
         }
-        Self { folders: Some(vec![context.cwd.to_owned()]), variables, tainted: None }
+        Self {
+            folders: Some(vec![context.cwd.to_owned()]),
+            variables,
+            linked: false,
+            tainted: None,
+        }
     }
 
     /// Returns what is known when either may have happened.
@@ -46,7 +53,8 @@ impl State {
             let value = if one == two { one.cloned() } else { Some(Value::Text) };
             variables.insert(name.clone(), value.unwrap_or(Value::Text));
         }
-        Self { folders, variables, tainted: self.tainted.or(other.tainted) }
+        let linked = self.linked || other.linked;
+        Self { folders, variables, linked, tainted: self.tainted.or(other.tainted) }
     }
 
     /// Returns what is known of a loop's body before any of its rounds, given one round's end.

@@ -34,6 +34,10 @@ impl Machine for Fake {
         Some(if env.path.starts_with(folder) { vec![env] } else { Vec::new() })
     }
 
+    fn links_below(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
         let odd = name.is_empty() || !name.is_ascii() || name.contains(['=', ' ']);
         (!odd).then(|| Path::new("/usr/bin").join(name))

@@ -2,6 +2,14 @@
 //!
 //! A strict reading of our own: what is not clearly understood is opaque, never skipped.
 
+mod nested;
+mod parameter;
+
+pub(super) use nested::substitutions;
+
+use nested::closing;
+use parameter::{Parameter, leading_name, parameter};
+
 use super::state::State;
 use super::{Value, Word, variable};
 
@@ -34,20 +42,6 @@ pub(super) fn expand(raw: &str, mode: Mode, state: &State) -> Expansion {
         Mode::Word | Mode::Pattern => scanner.unquoted(),
     }
     scanner.finish(raw)
-}
-
-/// Returns the commands that stand in a text as substitutions, however it is quoted.
-pub(super) fn substitutions(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some((_, body)) = rest.split_once("$(") {
-        let end = closing(body).or_else(|| body.find(')')).unwrap_or(body.len());
-        let (inner, after) = body.split_at_checked(end).unwrap_or((body, ""));
-        found.push(inner.to_owned());
-        rest = after;
-    }
-    found.extend(text.split('`').skip(1).step_by(2).map(str::to_owned));
-    found
 }
 
 /// Why a word stands for several, or for a text that is not known.
@@ -285,7 +279,16 @@ impl<'a> Scanner<'a> {
             let (body, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
             self.inner.push(body.to_owned());
             self.rest = rest.strip_prefix(')').unwrap_or(rest);
-            self.unknown(quoted);
+            match self.state.variables.get("PWD") {
+                // Where the shell is, is known. What was moved by name is then judged by its folders.
+                Some(Value::Literal(folder))
+                    if body.trim() == "pwd" && (quoted || is_one_word(folder)) =>
+                {
+                    self.expanded = true;
+                    self.literal(folder);
+                }
+                _ => self.unknown(quoted),
+            }
         } else {
             self.inner.extend(substitutions(&format!("$({}", self.rest)));
             self.opaque("a substitution is too intricate to be read");
@@ -340,6 +343,9 @@ impl<'a> Scanner<'a> {
         let quoted = quoted || self.mode == Mode::Pattern;
         match self.state.variables.get(name) {
             Some(Value::Literal(value)) if quoted || is_one_word(value) => self.literal(value),
+            Some(Value::Literal(value)) if value.contains(['*', '?', '[']) => {
+                self.opaque(format!("`${name}` may turn into names of files"));
+            }
             Some(Value::Glob(pattern)) if quoted => {
                 self.loop_pattern = Some(pattern.clone());
                 self.unknown(true);
@@ -384,14 +390,13 @@ impl<'a> Scanner<'a> {
             }
             _ => None,
         }
-        .filter(|c| *c != '\0')
+        // Beyond ASCII the byte and the character are not the same thing, nor in every locale.
+        .filter(|c| *c != '\0' && c.is_ascii())
     }
 
     fn code(&mut self, radix: u32, most: usize) -> Option<char> {
         let digits = self.digits(radix, most);
-        // Beyond ASCII the byte and the character are not the same thing.
-        let code = u32::from_str_radix(digits, radix).ok()?;
-        char::from_u32(code).filter(|_| code < 0x80 || most > 2)
+        char::from_u32(u32::from_str_radix(digits, radix).ok()?)
     }
 
     fn digits(&mut self, radix: u32, most: usize) -> &'a str {
@@ -400,40 +405,6 @@ impl<'a> Scanner<'a> {
         self.rest = rest;
         digits
     }
-}
-
-enum Parameter<'a> {
-    /// The variable's own value.
-    Plain(&'a str),
-    /// Something made of it.
-    Changed(&'a str),
-}
-
-/// Reads the inside of `${…}` if it neither assigns, nor follows a name, nor evaluates.
-fn parameter(body: &str) -> Option<Parameter<'_>> {
-    if let Some(name) = body.strip_prefix('#') {
-        return (!name.is_empty() && leading_name(name) == name)
-            .then_some(Parameter::Changed(name));
-    }
-    let name = leading_name(body);
-    let rest = body.strip_prefix(name).filter(|_| !name.is_empty())?;
-    let substring = |text: &str| text.chars().all(|c| c.is_ascii_digit() || ": -".contains(c));
-    match rest.strip_prefix(':') {
-        _ if rest.is_empty() => Some(Parameter::Plain(name)),
-        Some(after) if after.starts_with(['-', '+']) || substring(after) => {
-            Some(Parameter::Changed(name))
-        }
-        Some(_) => None,
-        None => rest
-            .starts_with(['-', '+', '%', '#', '/', '^', ','])
-            .then_some(Parameter::Changed(name)),
-    }
-}
-
-fn leading_name(text: &str) -> &str {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
-    let name = text.get(..end).unwrap_or_default();
-    if name.starts_with(|c: char| c.is_ascii_digit()) { "" } else { name }
 }
 
 /// Whether an unquoted value stays one word: no blanks to split at, nothing to match, not empty.
@@ -461,38 +432,6 @@ pub(super) fn is_plain_arithmetic(body: &str, state: &State) -> bool {
             Some(Value::Literal(value)) => is_number(value),
             _ => is_number(word),
         })
-}
-
-/// Returns where the `)` is that ends a substitution whose body starts here.
-///
-/// What would need a parser to find the end (`case`, here-documents, comments) is not found.
-fn closing(body: &str) -> Option<usize> {
-    let mut depth = 1_usize;
-    let mut quoted = Vec::new();
-    let mut chars = body.char_indices();
-    let mut last = ' ';
-    while let Some((at, c)) = chars.next() {
-        let in_quotes = quoted.last() == Some(&depth);
-        match c {
-            '\\' => drop(chars.next()),
-            '\'' if !in_quotes => drop(chars.find(|(_, c)| *c == '\'')),
-            '"' if in_quotes => drop(quoted.pop()),
-            '"' => quoted.push(depth),
-            '(' if !in_quotes || last == '$' => depth += 1,
-            ')' if !in_quotes => depth -= 1,
-            '`' => return None,
-            '#' if !in_quotes && last.is_whitespace() => return None,
-            '<' if !in_quotes && last == '<' => return None,
-            _ => {}
-        }
-        if depth == 0 {
-            let inside = body.get(..at)?;
-            let words = inside.split(|c: char| !c.is_ascii_alphanumeric());
-            return (!words.into_iter().any(|word| word == "case")).then_some(at);
-        }
-        last = c;
-    }
-    None
 }
 
 #[cfg(test)]
@@ -530,6 +469,11 @@ mod tests {
 
     #[test]
     fn what_makes_other_words_is_opaque_or_a_pattern() {
+        for raw in
+            ["$'\\351'", "$'\\xe9'", "$'\\u00e9'", "\"$(ls;#)\ntouch x)\"", "$(echo $'\\'' x)"]
+        {
+            assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
+        }
         for raw in ["{a,b}", "{1..3}", "~root", "@(a|b)", "$[1]", "\"$\\\n(x)\"", "=ls", "'a"] {
             assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
         }
@@ -570,6 +514,11 @@ mod tests {
     fn state() -> State {
         let home = ("HOME".to_owned(), Value::Literal("/home/me".to_owned()));
         let file = ("f".to_owned(), Value::Glob("src/*.rs".to_owned()));
-        State { folders: None, variables: BTreeMap::from([home, file]), tainted: None }
+        State {
+            folders: None,
+            variables: BTreeMap::from([home, file]),
+            linked: false,
+            tainted: None,
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Wrappers: programs that run another program, with the options that come before it.
 
-use super::{Value, Word};
+mod xargs;
+
+use super::Word;
 
 /// A program that runs the rest of its words.
 struct Wrapper {
@@ -48,7 +50,8 @@ const ALL: &[Wrapper] = &[
     ),
     wrapper(&["nice", "gnice"], "-#", "-n --adjustment", 0, None),
     wrapper(&["ionice"], "-t --ignore", "-c -n --class --classdata", 0, None),
-    wrapper(&["chrt"], "-b -f -i -o -r -R", "", 1, None),
+    // Newer ones need no priority, and take its place for the command's.
+    wrapper(&["chrt"], "-b -f -i -o -r -R", "", 1, Some("it runs with another priority")),
     wrapper(&["taskset"], "-a --all-tasks", "", 1, None),
     wrapper(&["stdbuf", "gstdbuf"], "", "-i -o -e --input --output --error", 0, None),
     wrapper(&["time", "gtime"], "-p -v --portability --verbose", "-f --format", 0, None),
@@ -181,13 +184,27 @@ pub(super) enum Unwrapped {
 const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"];
 
+/// Those that read a text as bash does. In `fish`, to name one, `'\\''` is a quote in quotes.
+const LIKE_BASH: &[&str] = &["sh", "bash", "dash"];
+
 /// Takes one wrapper off. `None` when the program is no wrapper.
 pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
-    if SHELLS.contains(&name) || name == "su" {
-        return shell(args);
+    if name == "su" {
+        return shell(args).map(|unwrapped| match unwrapped {
+            Unwrapped::Script { text, .. } => Unwrapped::Script { text, plain: false },
+            other => other,
+        });
+    }
+    if SHELLS.contains(&name) {
+        return shell(args).map(|unwrapped| match unwrapped {
+            Unwrapped::Script { text, plain } => {
+                Unwrapped::Script { text, plain: plain && LIKE_BASH.contains(&name) }
+            }
+            other => other,
+        });
     }
     if name == "xargs" || name == "gxargs" {
-        return Some(xargs(args));
+        return Some(xargs::unwrap(args));
     }
     let wrapper = ALL.iter().find(|wrapper| wrapper.names.contains(&name))?;
     let rest = match skip_options(args, wrapper.flags, wrapper.values) {
@@ -291,48 +308,15 @@ fn shell(args: &[Word]) -> Option<Unwrapped> {
             rest.next();
         }
         if letters.contains('c') {
-            let text =
-                rest.find(|word| !word.literal().is_some_and(|it| it.starts_with(['-', '+'])))?;
-            return Some(Unwrapped::Script { text: text.clone(), plain });
+            // After `-c` more options may come, before the text.
+            let is_option =
+                |word: &&Word| word.literal().is_some_and(|it| it.starts_with(['-', '+']));
+            let more = rest.clone().take_while(is_option).count();
+            let text = rest.nth(more)?;
+            return Some(Unwrapped::Script { text: text.clone(), plain: plain && more == 0 });
         }
     }
     None
-}
-
-/// `xargs` adds words that nobody knows.
-fn xargs(args: &[Word]) -> Unwrapped {
-    let flags =
-        "-0 -r -t -x -o -p --null --no-run-if-empty --verbose --exit --open-tty --interactive";
-    let values = "-a -d -E -I -L -n -P -s -J -R -S --arg-file --delimiter --max-lines --max-args --max-procs --max-chars --replace";
-    let rest = match skip_options(args, flags, values) {
-        Ok(rest) => rest,
-        Err(why) => return Unwrapped::Unclear(why),
-    };
-    let options = args.get(..args.len() - rest.len()).unwrap_or_default();
-    let replaces = options
-        .iter()
-        .any(|word| word.shown().starts_with("-I") || word.shown().starts_with("--rep"));
-    let reads_list = options
-        .iter()
-        .any(|word| word.shown().starts_with("-a") || word.shown().starts_with("--arg"));
-    let mut inner: Vec<_> = rest.iter().map(|word| filled(word, replaces)).collect();
-    if inner.is_empty() {
-        inner.push(Word::plain("echo"));
-    }
-    inner.push(Word::unknown_many("…"));
-    let asks = options
-        .iter()
-        .any(|word| matches!(word.shown(), "-p" | "-o" | "--interactive" | "--open-tty"));
-    let adds = (reads_list || asks).then_some("where it takes its words from is not followed");
-    Unwrapped::Command { inner, given: Vec::new(), adds }
-}
-
-/// With `-I` any word may hold the mark that is replaced.
-fn filled(word: &Word, replaces: bool) -> Word {
-    if replaces && word.literal().is_some_and(|text| text.contains(['{', '%', '@', '_'])) {
-        return Word { value: Value::Words, expanded: true, ..word.clone() };
-    }
-    word.clone()
 }
 
 #[cfg(test)]

@@ -158,7 +158,11 @@ struct ByInput;
 
 impl Planner for ByInput {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let to = call.input["to"].as_str().ok_or_else(|| Invalid("`to` is missing".into()))?;
+        let to = call
+            .input
+            .get("to")
+            .and_then(Value::as_str)
+            .ok_or_else(|| Invalid("`to` is missing".into()))?;
         let effects = match to {
             "/" => vec![Effect::Forbidden { why: "destroys the system".into() }],
             to if to.starts_with('/') => writes_to(to),

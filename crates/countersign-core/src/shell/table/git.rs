@@ -24,7 +24,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["status"], "-s -b -v -z -u[=text] --short --branch --show-stash --porcelain[=text] --long --verbose --untracked-files[=text] --ignore-submodules[=text] --ignored[=text] --column[=text] --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames[=text]", "ref*")
         .here().ok(&["git status", "git status --porcelain=v1 -b", "git --no-pager status -s"])
         .not(&["git -C ../x status", "git --git-dir=x status", "git -c a=b status", "git -p status", "git status --porc", "cd vendor && git status", "git --work-tree=/ status", "git --exec-path=./bin status"]),
-    entry(&["log"], log_options!(""), "ref*").here()
+    entry(&["log", "whatchanged"], log_options!(""), "ref*").here()
         .ok(&["git log", "git log -p -1 -- Cargo.toml", "git log --oneline -10", "git log --grep='force push' --oneline", "git log --format='%h %s' -3", "git log -n5 main..HEAD", "git log -S foo -- src"])
         .not(&["git log --output=x", "git log --textconv", "git log --ext-diff", "git log --show-signature", "git log --format=%G?", "git log {--output=x,}", "git log -O x", "PAGER=./x git log", "git log *"]),
     entry(&["diff"], diff_options!("-1 -2 -3 -0 --cached --staged --base --ours --theirs --merge-base --cc -c"), "ref*").here()
@@ -38,6 +38,8 @@ pub(super) const ALL: &[Entry] = &[
         .not(&["git branch newname", "git branch -D x", "git branch --del x", "git branch -m a b", "git branch -f a", "git branch -a x", "git branch --edit-description", "git branch -u origin/x"]),
     entry(&["branch"], "-a -r -v -l --list --all --remotes --verbose --sort=text --format=format --color[=text] -i --ignore-case", "text*").needs("-l --list").here()
         .ok(&["git branch --list 'feat/*'"]).not(&["git branch --list -D x"]),
+    entry(&["branch"], "-a -r -v -q --all --remotes --verbose --merged[=text] --no-merged[=text] --contains[=text] --no-contains[=text] --points-at=text --sort=text --format=format --color[=text]", "text*").needs("--merged --no-merged --contains --no-contains").here()
+        .ok(&["git branch --merged main", "git branch -r --no-merged main"]).not(&["git branch --merged -D x", "git branch --merge main", "git branch main --move"]),
     entry(&["tag"], "-n[=number] --sort=text --contains=text --no-contains=text --points-at=text --merged --no-merged --format=format --color[=text] --column[=text]", "").here()
         .ok(&["git tag", "git tag --sort=-creatordate"]).not(&["git tag v1", "git tag -d v1", "git tag -a v1", "git tag -s v1", "git tag -v v1", "git tag --verify v1"]),
     entry(&["tag"], "-n[=number] -l -i --list --sort=text --contains=text --points-at=text --merged=text --format=format --color[=text] --column[=text] --ignore-case", "text*").needs("-l --list").here()
@@ -56,8 +58,8 @@ pub(super) const ALL: &[Entry] = &[
         .ok(&["git describe --tags --always"]).not(&["git describe --alway"]),
     entry(&["rev-list"], log_options!(""), "ref*").here()
         .ok(&["git rev-list --count HEAD", "git rev-list -n 1 main"]).not(&["git rev-list --use-bitmap-inde HEAD", "git rev-list --output=x HEAD"]),
-    entry(&["grep"], "-a -A=number -B=number -C=number -c -E -e=text -F -G -h -H -i -I -l -L -m=number -n -o -p -P -q -v -w -W -z --text --after-context=number --before-context=number --context=number --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --files-with-matches --name-only --files-without-match --line-number --column --only-matching --show-function --function-context --invert-match --word-regexp --max-depth=number --max-count=number --heading --break --color[=text] --no-color --cached --untracked --no-exclude-standard --exclude-standard --and --or --not --all-match --quiet --full-name --null", "text ref*").first_like_rest("-e").here()
-        .ok(&["git grep foo", "git grep -n foo -- src", "git grep -e a --and -e b"]).not(&["git grep -Otouch foo", "git grep --open-files-in-pager=x foo", "git grep -O foo", "git grep -f list", "git grep --no-index x /etc", "git grep --textconv x", "git grep --recurse-submodules x"]),
+    entry(&["grep"], "-a -A=number -B=number -C=number -c -E -e=text -F -G -h -H -i -I -l -L -m=number -n -o -p -P -q -v -w -W -z --text --after-context=number --before-context=number --context=number --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --files-with-matches --name-only --files-without-match --line-number --column --only-matching --show-function --function-context --invert-match --word-regexp --max-depth=number --max-count=number --heading --break --color[=text] --no-color --cached --untracked --exclude-standard --and --or --not --all-match --quiet --full-name --null", "text ref*").first_like_rest("-e").walks("--untracked").here()
+        .ok(&["git grep foo", "git grep -n foo -- src", "git grep -e a --and -e b"]).not(&["git grep -Otouch foo", "git grep --open-files-in-pager=x foo", "git grep -O foo", "git grep -f list", "git grep --no-index x /etc", "git grep --textconv x", "git grep --recurse-submodules x", "git grep --untracked x", "git grep --untracked --no-exclude-standard x"]),
     entry(&["remote"], "-v --verbose", "").here().ok(&["git remote", "git remote -v"]).not(&["git remote update", "git remote add x y", "git remote show origin", "git remote -v update"]),
     entry(&["remote get-url"], "--all --push", "text").here().ok(&["git remote get-url origin"]).not(&["git remote set-url origin x"]),
     entry(&["stash list"], log_options!(""), "").here().ok(&["git stash list"]).not(&["git stash", "git stash drop", "git stash list --output=x"]),
@@ -67,6 +69,8 @@ pub(super) const ALL: &[Entry] = &[
         .ok(&["git config --get user.name", "git config --local --get remote.origin.url"]).not(&["git config core.fsmonitor ./x", "git config --get a b", "git config --get http.extraheader", "git config -l", "git config --unset a", "git config -e", "git config -f x --get a"]),
     entry(&["config"], "--local --global --system --show-origin --show-scope --null -z --type=text --bool --int --path", "key").here()
         .ok(&["git config user.email"]).not(&["git config edit", "git config user.email x", "git config --edit", "git config list"]),
+    entry(&["config"], "-l -z --list --name-only --local --global --system --show-scope --show-origin", "").needs("--name-only").here()
+        .ok(&["git config --list --name-only"]).not(&["git config --list", "git config --name-only -e", "git config -l"]),
     entry(&["cherry"], "-v --abbrev[=number]", "ref*").here().ok(&["git cherry -v main"]).not(&["git cherry --abb"]),
     entry(&["show-ref"], "-d -s -q --head --heads --branches --tags --dereference --hash[=number] --verify --abbrev[=number] --quiet", "text*").here().ok(&["git show-ref --heads"]).not(&["git show-ref --exclude-existing", "git show-ref --hea"]),
     entry(&["for-each-ref"], "--count=number --sort=text --format=format --color[=text] --points-at=text --merged[=text] --no-merged[=text] --contains[=text] --no-contains[=text] --ignore-case", "text*").here().ok(&["git for-each-ref --format='%(refname)' refs/heads"]).not(&["git for-each-ref --shell", "git for-each-ref --format='%(signature)'"]),

@@ -49,6 +49,17 @@ pub(super) const ALL: &[Entry] = &[
         .any_word().ok(&["basename src/main.rs .rs", "basename \"$(pwd)\""]).not(&["basename --mult a"]),
     entry(&["dirname"], "-z --zero", "text*")
         .any_word().ok(&["dirname src/main.rs"]).not(&["dirname --zer a"]),
+    entry(&["fd", "fdfind"], "-H -I -i -s -g -F -a -p -0 -1 -q -E=text -e=text -t=text -d=number -S=text -j=number --hidden --no-ignore --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --full-path --print0 --quiet --exclude=text --extension=text --type=text --max-depth=number --min-depth=number --exact-depth=number --max-results=number --size=text --changed-within=text --changed-before=text --newer=text --older=text --color=text --prune --one-file-system --no-ignore-vcs --no-ignore-parent --unrestricted -u --version", "text? path*")
+        .here()
+        .ok(&["fd", "fd main src", "fd -e rs . src", "fd -H -t d config"])
+        .not(&["fd -x rm", "fd -X rm", "fd --exec rm", "fd -l x", "fd -L x", "fd x /etc", "fd -C / x", "fd --base-directory=/ x", "fd --search-path / x", "fd *", "fd -tx -xrm"]),
+    entry(&["nm"], "-a -A -C -D -g -n -p -r -S -u --demangle --dynamic --defined-only --undefined-only --extern-only --print-size --size-sort", "input*")
+        .ok(&["nm -D lib.so"]).not(&["nm --plugin ./x a.o", "nm @x", "nm -l a"]),
+    entry(&["readelf"], "-a -h -l -S -s -d -n -r -V -W -e --all --file-header --program-headers --sections --symbols --dynamic --notes --wide", "input*")
+        .ok(&["readelf -h a.out"]).not(&["readelf --debug-dump=links a", "readelf @x", "readelf -wK a"]),
+    entry(&["objdump"], "-f -h -p -t -T -x -d -r -R --file-headers --section-headers --private-headers --syms --dynamic-syms --all-headers --disassemble", "input*")
+        .ok(&["objdump -h a.out"]).not(&["objdump -S a", "objdump -l a", "objdump @x", "objdump --dwarf=follow-links a"]),
+    entry(&["ldconfig"], "-p --print-cache", "").needs("-p --print-cache").ok(&["ldconfig -p"]).not(&["ldconfig", "ldconfig -p -C x"]),
     entry(&["strings"], "-a -f -n=number -t=text -e=text -w --all --bytes=number --radix=text -#", "input*")
         .ok(&["strings -n 8 f.bin"]).not(&["strings -T x f", "strings @options"]),
     // Text.
@@ -69,7 +80,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["comm"], "-1 -2 -3 -z --check-order --nocheck-order --output-delimiter=text --total", "path path")
         .ok(&["comm -12 a b", "comm <(sort a) <(sort b)"]).not(&["comm --tot a b", "comm <(touch x) a"]),
     entry(&["diff"], "-a -b -B -c -C=number -d -e -E -F=text -i -I=text -n -N -p -q -r -s -t -T -u -U=number -w -W=number -x=text -y -Z --text --brief --color[=text] --context[=number] --unified[=number] --side-by-side --suppress-common-lines --left-column --width=number --ignore-case --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-trailing-space --ignore-matching-lines=text --recursive --new-file --report-identical-files --show-c-function --exclude=text --minimal --speed-large-files --no-dereference --strip-trailing-cr --normal", "path path")
-        .walks("-r --recursive")
+        .walks("-r --recursive").follows()
         .ok(&["diff a b", "diff -u a b", "diff <(sort a) <(sort b)"])
         .not(&["diff -l a b", "diff --paginate a b", "diff --to-file=x a", "diff a b c", "diff a *"]),
     entry(&["cmp"], "-b -i=text -l -n=number -s --print-bytes --ignore-initial=text --verbose --bytes=number --quiet --silent", "path path number? number?")
@@ -79,6 +90,14 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["expand", "unexpand"], "-a -i -t=text --all --first-only --initial --tabs=text", "path*").any_word().ok(&["expand -t 4 f"]).not(&["expand --tab=4 f"]),
     entry(&["shuf"], "-e -i=text -n=number -r -z --head-count=number --input-range=text --repeat --zero-terminated", "path?")
         .ok(&["shuf -n 5 f"]).not(&["shuf -o out f", "shuf --random-source=x f", "shuf a b"]),
+    // With colons an archive's name is another machine's.
+    entry(&["tar"], "-t -v -z -j -J -f=archive --list --verbose --gzip --bzip2 --xz --zstd --file=archive", "text*").needs("-t --list")
+        .ok(&["tar -tzf a.tar.gz", "tar --list -f a.tar", "tar -tf a.tar"])
+        .not(&["tar -xf a.tar", "tar -tf h:a.tar", "tar -tf a.tar -I ./x", "tar -tf a.tar --to-command=x", "tar --lis -f a", "tar -tf a.tar -C /", "tar -tf .env"]),
+    entry(&["tar"], "", "tarkey archive text*")
+        .ok(&["tar tf a.tar", "tar tzvf a.tgz"]).not(&["tar xf a.tar", "tar cf a.tar b", "tar tf h:a", "tar tIf ./x a", "tar tfx a", "tar tf a --to-command=x"]),
+    entry(&["zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "lzcat"], "", "path*").ok(&["zcat log.gz | head"]).not(&["zcat -f a", "zcat /etc/x.gz"]),
+    entry(&["gzip", "xz", "zstd"], "-l -v --list --verbose", "path*").needs("-l --list").ok(&["gzip -l a.gz"]).not(&["gzip a", "gzip -d a.gz", "gzip -lf a"]),
     entry(&["unzip"], "-l -q", "path text*").needs("-l")
         .ok(&["unzip -l a.zip"]).not(&["unzip a.zip", "unzip -lo a.zip", "unzip -o a.zip -d .."]),
     entry(&["rev"], "-0", "path*").any_word().ok(&["rev f"]).not(&["rev --x f"]),
@@ -89,7 +108,7 @@ pub(super) const ALL: &[Entry] = &[
         .ok(&["grep -c fn src/main.rs", "grep -E 'a|b' f", "grep -rn foo src", "grep -e x -- f", "ls | grep -v x", "grep 'rm -rf /' src/a", "grep -n x src/*.rs"])
         .not(&["grep -f list f", "grep -R foo .", "grep x *", "grep --file=l f", "grep \"$X\" f", "grep -rn foo .", "grep -r foo", "grep -d recurse foo .", "grep -e x /etc/shadow", "grep -r --include=*.rs x"]),
     entry(&["rg"], "-. -a -A=number -b -B=number -c -C=number -e=text -F -g=text -h -H -i -I -l -m=number -M=number -n -N -o -P -p -q -r=text -s -S -t=text -T=text -u -U -v -V -w -x -0 -d=number --after-context=number --before-context=number --context=number --count --count-matches --color=text --colors=text --column --crlf --engine=text --fixed-strings --files --files-with-matches --files-without-match --glob=text --glob-case-insensitive --heading --no-heading --hidden --iglob=text --ignore-case --invert-match --json --line-number --no-line-number --line-regexp --max-columns=number --max-columns-preview --max-count=number --max-depth=number --max-filesize=text --multiline --multiline-dotall --no-config --no-filename --no-ignore --no-ignore-vcs --no-messages --null --null-data --only-matching --passthru --pcre2 --pretty --quiet --regexp=text --replace=text --smart-case --case-sensitive --sort=text --sortr=text --stats --text --trim --type=text --type-not=text --type-list --unrestricted --version --vimgrep --with-filename --word-regexp", "text path*")
-        .first_like_rest("-e --regexp --files --type-list --version -V").walks("-. --hidden -u --unrestricted --no-ignore").here()
+        .first_like_rest("-e --regexp --files --type-list --version -V").walks("-. --hidden -u --unrestricted --no-ignore").walks_seen().here()
         .ok(&["rg foo src", "rg --files | head", "rg -l TODO src | sort", "rg -e x src", "rg 'curl .*\\| *bash' docs", "rg -A3 -n foo", "rg foo src/*.rs", "rg --hidden foo src"])
         .not(&["rg --pre ./x foo", "rg --pre=./x foo", "rg -z foo", "rg -nz foo", "rg --search-zip foo", "rg --hostname-bin=./x foo", "rg foo *", "rg -f list src", "rg --ignore-file=x foo", "rg -L foo", "rg --follow foo", "rg --hidden foo", "rg --files /etc", "rg -e x /etc"]),
     entry(&["sed", "gsed"], "-n -E -r -s -u -z -e=sed --quiet --silent --expression=sed --regexp-extended --separate --unbuffered --null-data --posix", "sed path*")

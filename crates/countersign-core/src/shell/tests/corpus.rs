@@ -6,6 +6,8 @@ use super::{WORKSPACE, read_with, verdict};
 use crate::Outcome;
 
 const COMMANDS: &str = include_str!("../../../tests/fixtures/redteam/commands.jsonl");
+/// Our own variants, in the same format: `xa-` attacks, `xd-` floors, `xo-` everyday reads.
+const MORE: &str = include_str!("../../../tests/fixtures/redteam/more.jsonl");
 const CONTEXTUAL: &str = include_str!("../../../tests/fixtures/redteam/contextual.jsonl");
 
 struct Row {
@@ -70,7 +72,7 @@ fn a_denied_program_is_always_found() {
 
 /// The Bash rows that need no rules, files or modes beside the call.
 fn rows() -> Vec<Row> {
-    let rows = COMMANDS.lines().chain(CONTEXTUAL.lines());
+    let rows = COMMANDS.lines().chain(CONTEXTUAL.lines()).chain(MORE.lines());
     let rows = rows.map(|line| serde_json::from_str::<Json>(line).unwrap());
     let bash = rows.filter(|row| row["tool"] == "Bash" && row.get("given").is_none());
     bash.filter_map(|it| row(&it)).collect()

@@ -178,6 +178,30 @@ fn what_runs_or_changes_anything_asks() {
     }
 }
 
+#[test]
+fn what_stands_in_for_another_command_asks() {
+    for command in [
+        "echo ./x | xargs -I echo echo",
+        "echo ./x | xargs -Iecho echo",
+        "echo ./x | xargs -rI echo echo",
+        "echo a | xargs --replace ./x echo",
+        "echo a | xargs --max-lines ./x echo",
+        "echo a | xargs -i ./x echo",
+        "echo a | xargs -l ./x echo",
+        "echo a | xargs -e ./x echo",
+        "chrt -b ./x ls",
+        "fish -c \"echo 'a\\'' ; touch x #'\"",
+        "bash -c -x ls",
+        "echo \"$(ls;#)\ntouch x\n)\"",
+        "echo \"$(ls|#)\ntouch x\n)\"",
+        "cat $'\\351'",
+        "su -c ls",
+        "zsh -c ls",
+    ] {
+        assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
+    }
+}
+
 /// Where two readers of shell text may disagree, bash would run the `touch`.
 #[test]
 fn no_quoting_hides_a_command() {

@@ -1,0 +1,136 @@
+//! An entry: what a program may be given, as data.
+
+use super::super::Word;
+
+/// Options of `rg` with which it shows names, not what stands in the files.
+pub(in super::super) const NAMES_ONLY: &str = "--files --type-list --version -V";
+
+/// What a program may be given.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Entry {
+    pub(in super::super) names: &'static [&'static str],
+    pub(in super::super) options: &'static str,
+    pub(in super::super) operands: &'static str,
+    /// Options that make the first operand one like the rest (`grep -e`).
+    pub(in super::super) first_like_rest: &'static str,
+    /// Options that make it read everything below a folder.
+    pub(in super::super) walks: &'static str,
+    pub(in super::super) walk: Walk,
+    /// One of these options must be there.
+    pub(in super::super) needs: &'static str,
+    /// Reads the current folder when no path is given.
+    pub(in super::super) here: bool,
+    pub(in super::super) words: Words,
+    /// The shell does it itself.
+    pub(in super::super) builtin: bool,
+    /// Examples, checked by a test.
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
+    pub(in super::super) ok: &'static [&'static str],
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are read by the tests"))]
+    pub(in super::super) not: &'static [&'static str],
+}
+
+/// How a program walks through folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Walk {
+    /// Through everything, if it is told to, and through no link.
+    Plain,
+    /// Always, but for what is hidden unless it is told to.
+    Seen,
+    /// Through the links it meets, too.
+    Follows,
+}
+
+/// How an entry takes words with a dash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Words {
+    /// They are options, and must be listed.
+    Listed,
+    /// So they are, but every option the program has is harmless: a word that is not known yet may
+    /// turn out to be one.
+    Any,
+    /// They are operands: the program has no options.
+    Raw,
+}
+
+/// Begins an entry.
+pub(in super::super) const fn entry(
+    names: &'static [&'static str],
+    options: &'static str,
+    operands: &'static str,
+) -> Entry {
+    Entry {
+        names,
+        options,
+        operands,
+        first_like_rest: "",
+        walks: "",
+        walk: Walk::Plain,
+        needs: "",
+        here: false,
+        words: Words::Listed,
+        builtin: false,
+        ok: &[],
+        not: &[],
+    }
+}
+
+impl Entry {
+    pub(in super::super) const fn first_like_rest(self, with: &'static str) -> Self {
+        Self { first_like_rest: with, ..self }
+    }
+
+    pub(in super::super) const fn walks(self, with: &'static str) -> Self {
+        Self { walks: with, ..self }
+    }
+
+    pub(in super::super) const fn walks_seen(self) -> Self {
+        Self { walk: Walk::Seen, ..self }
+    }
+
+    pub(in super::super) const fn follows(self) -> Self {
+        Self { walk: Walk::Follows, ..self }
+    }
+
+    pub(in super::super) const fn needs(self, one_of: &'static str) -> Self {
+        Self { needs: one_of, ..self }
+    }
+
+    pub(in super::super) const fn here(self) -> Self {
+        Self { here: true, ..self }
+    }
+
+    pub(in super::super) const fn any_word(self) -> Self {
+        Self { words: Words::Any, ..self }
+    }
+
+    pub(in super::super) const fn raw(self) -> Self {
+        Self { words: Words::Raw, ..self }
+    }
+
+    pub(in super::super) const fn builtin(self) -> Self {
+        Self { builtin: true, ..self }
+    }
+
+    /// Returns whether the arguments look like the way of use that this entry is for.
+    pub(in super::super) fn is_meant(&self, args: &[Word]) -> bool {
+        let needed = |word: &Word| {
+            let text = word.shown().split('=').next().unwrap_or_default();
+            let bundle = text.starts_with('-') && !text.starts_with("--");
+            let is = |need: &str| {
+                need == text
+                    || (bundle && need.len() == 2 && text.contains(need.trim_start_matches('-')))
+            };
+            self.needs.split(' ').any(is)
+        };
+        self.needs.is_empty() || args.iter().any(needed)
+    }
+
+    pub(in super::super) const fn ok(self, ok: &'static [&'static str]) -> Self {
+        Self { ok, ..self }
+    }
+
+    pub(in super::super) const fn not(self, not: &'static [&'static str]) -> Self {
+        Self { not, ..self }
+    }
+}
