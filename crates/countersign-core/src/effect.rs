@@ -1,6 +1,6 @@
 //! Effects: what a call would do to the world, in words the rules understand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,28 @@ pub struct Target {
     pub path: PathBuf,
     /// Where that is.
     pub place: Place,
+    /// How it was written, absolute and without `..`, where links led elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<PathBuf>,
+}
+
+impl Target {
+    /// Returns a path that is what it says.
+    pub fn new(path: impl Into<PathBuf>, place: Place) -> Self {
+        Self { path: path.into(), place, via: None }
+    }
+
+    /// Returns the same as reached by a path that was written so.
+    #[must_use]
+    pub fn written(self, path: PathBuf) -> Self {
+        let via = Some(path).filter(|path| *path != self.path);
+        Self { via, ..self }
+    }
+
+    /// Returns all names it goes by: where it leads, and how it was written.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(self.path.as_path()).chain(self.via.as_deref())
+    }
 }
 
 /// One thing a call would do.
@@ -23,6 +45,8 @@ pub struct Target {
 pub enum Effect {
     /// Reads a file or a folder.
     Read(Target),
+    /// Reads everything below a folder.
+    ReadAll(Target),
     /// Creates or changes a file.
     Write(Target),
     /// Removes a file, or a folder with all that is in it.
@@ -77,7 +101,7 @@ impl Effect {
     /// Returns whether the effect leaves the world as it was.
     pub fn is_read_only(&self) -> bool {
         match self {
-            Self::Read(_) => true,
+            Self::Read(_) | Self::ReadAll(_) => true,
             Self::Write(_)
             | Self::Delete(_)
             | Self::Rename { .. }

@@ -47,7 +47,7 @@ pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
 pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
-pub use place::{Place, Side, Special};
+pub use place::{Place, Side, Special, lexical};
 pub use policy::{Policy, Stance};
 pub use preview::{
     CommandPreview, DiffPreview, FinalNewline, LineEnding, LineEndings, PartPreview, Preimage,

@@ -39,6 +39,18 @@ pub struct Place {
     pub special: Option<Special>,
 }
 
+/// Returns a path without `.` and `..`, by its components alone: links are not looked at.
+pub fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut normal, component| {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+        normal
+    })
+}
+
 impl Place {
     /// Returns the place of a resolved path, given the workspace roots (resolved too).
     ///

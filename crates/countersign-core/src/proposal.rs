@@ -163,7 +163,9 @@ fn of_files(plan: &Plan, anchors: &Anchors) -> Vec<Proposal> {
         return of_targets("Edit", &changes, anchors);
     }
     let outside = plan.effects.iter().filter_map(|effect| match effect {
-        Effect::Read(target) if target.place.side == Side::Outside => Some(target),
+        Effect::Read(target) | Effect::ReadAll(target) if target.place.side == Side::Outside => {
+            Some(target)
+        }
         _ => None,
     });
     of_targets("Read", &outside.collect::<Vec<_>>(), anchors)

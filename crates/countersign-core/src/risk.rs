@@ -54,7 +54,7 @@ pub fn factors(effects: &[Effect]) -> Vec<(Risk, String)> {
 /// Returns how risky one effect is, and why.
 pub fn factor(effect: &Effect) -> (Risk, String) {
     match effect {
-        Effect::Read(target) => reading(target),
+        Effect::Read(target) | Effect::ReadAll(target) => reading(target),
         Effect::Write(target) => writing(target),
         Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.path.display())),
         Effect::Rename { from, to } => renaming(from, to),
@@ -74,7 +74,7 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     }
 }
 
-fn reading(Target { path, place }: &Target) -> (Risk, String) {
+fn reading(Target { path, place, .. }: &Target) -> (Risk, String) {
     let path = path.display();
     match (place.special, place.side) {
         (Some(Special::Secret), _) => {
@@ -101,7 +101,7 @@ fn writing(target: &Target) -> (Risk, String) {
             let name = path_name(target);
             (Risk::Medium, format!("changes `{name}`, which runs on the next build or install"))
         }
-        (None, Side::Inside) => (Risk::Medium, "changes a file in the workspace".to_owned()),
+        (None, Side::Inside) => (Risk::Medium, format!("changes `{path}`")),
     }
 }
 
@@ -115,7 +115,8 @@ fn renaming(from: &Target, to: &Target) -> (Risk, String) {
     let (risk, why) = writing(from).max(writing(to));
     let runs_later = |end: &Target| end.place.special == Some(Special::RunsLater);
     if risk == Risk::Medium && !runs_later(from) && !runs_later(to) {
-        return (risk, "moves a file in the workspace".to_owned());
+        let (from, to) = (from.path.display(), to.path.display());
+        return (risk, format!("moves `{from}` to `{to}`"));
     }
     let (from, to) = (from.path.display(), to.path.display());
     (risk, format!("moves `{from}` to `{to}`: {why}"))
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn code_that_runs_by_itself_is_code_and_is_named() {
         let later = Place { side: Side::Inside, special: Some(Special::RunsLater) };
-        let target = Target { path: "/ws/package.json".into(), place: later };
+        let target = Target::new("/ws/package.json", later);
         check(&[Effect::Read(target.clone())], Risk::Low);
         check(&[Effect::Write(target.clone())], Risk::Medium);
         let why = factors(&[Effect::Write(target)]);
@@ -210,6 +211,6 @@ mod tests {
     }
 
     fn target(place: Place) -> Target {
-        Target { path: "/p".into(), place }
+        Target::new("/p", place)
     }
 }

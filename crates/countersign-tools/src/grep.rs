@@ -192,7 +192,7 @@ impl Planner for Grep {
         let search = self.read(call)?;
         let (pattern, path) = (shown(&search.input.pattern), shown(&search.path));
         let summary = format!("Search for `{pattern}` in `{path}`");
-        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
+        Ok(Plan::new(vec![reach::searching(&search.path, search.target)?], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -76,7 +76,7 @@ impl Machine for Here<'_> {
             // Nothing here went through a link, and whoever walks a tree follows none in it.
             let place = self.workspace.place(&path);
             if place.special == Some(Special::Secret) {
-                found.push(Target { path, place });
+                found.push(Target::new(path, place));
             }
         }
         Some(found)

@@ -16,6 +16,12 @@ pub(crate) fn reading(path: &str, target: Target) -> Result<Effect, Invalid> {
     Ok(Effect::Read(target))
 }
 
+/// Returns the effect of reading everything below what a path of a call leads to.
+pub(crate) fn searching(path: &str, target: Target) -> Result<Effect, Invalid> {
+    standing(path, &target)?;
+    Ok(Effect::ReadAll(target))
+}
+
 /// Returns the effects of writing to what a path of a call leads to.
 ///
 /// A file with a second name is not only what its path says: that cannot be judged by the path.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{Invalid, Place, Target};
+use countersign_core::{Invalid, Place, Target, lexical};
 
 use crate::path;
 use crate::shown::shown;
@@ -80,14 +80,21 @@ impl Workspace {
         }
         let path = resolved(&whole)?;
         let place = self.place(&path);
-        Ok(Target { path, place })
+        Ok(Target::new(path, place).written(lexical(&whole)))
     }
 
     /// Returns where a path leads that a model wrote: as [`Workspace::resolve`], and refusing what
     /// no path of a call may look like.
     pub(crate) fn find(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
         path::check(path)?;
-        self.resolve(cwd, path)
+        let target = self.resolve(cwd, path)?;
+        if self.off_limits.iter().any(|own| target.path.starts_with(own)) {
+            return Err(Invalid(format!(
+                "`{}` is where Countersign keeps its own state: no tool touches it",
+                shown(path)
+            )));
+        }
+        Ok(target)
     }
 
     /// Returns the place of a path that is resolved already.

@@ -339,7 +339,7 @@ impl Own {
     /// Says that every call changes this file.
     pub(crate) fn changing(self, path: &str) -> Self {
         let place = Place { side: Side::Inside, special: None };
-        Self { effect: Effect::Write(Target { path: path.into(), place }), ..self }
+        Self { effect: Effect::Write(Target::new(path, place)), ..self }
     }
 }
 

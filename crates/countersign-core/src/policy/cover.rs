@@ -3,7 +3,9 @@
 use super::Case;
 use crate::place::{Side, Special};
 use crate::proposal::start_of;
-use crate::rule::{Access, Pattern, Rule, Source, Spoken, names_tool, redirects, wild};
+use crate::rule::{
+    Access, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, wild,
+};
 use crate::shell::{Finding, Part};
 use crate::{Effect, Mode, Outcome, Reason, Target, risk};
 
@@ -98,7 +100,7 @@ impl<'a> Cover<'a> {
         let asks = || Reason { remedy: remedy(effect), ..Reason::new(Outcome::Ask, what.clone()) };
         let reason = match effect {
             Effect::Forbidden { .. } => return None,
-            Effect::Read(target) => self.read(target, what),
+            Effect::Read(target) | Effect::ReadAll(target) => self.read(target, what),
             Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
                 self.change(effect, what)
             }
@@ -138,9 +140,7 @@ impl<'a> Cover<'a> {
         }
         let covers = |rule: &Rule| match &rule.pattern {
             // Who may change a file may look at it.
-            Pattern::Path(_, pattern) => {
-                pattern.permits(&target.path, &self.case.call.cwd, self.case.rules.anchors())
-            }
+            Pattern::Path(_, pattern) => self.permits(pattern, target),
             Pattern::Tool(name) => name == "Read",
             _ => false,
         };
@@ -164,9 +164,8 @@ impl<'a> Cover<'a> {
         }
         let covers = |rule: &Rule, target: &Target| match &rule.pattern {
             Pattern::Path(Access::Edit, pattern) => {
-                let means =
-                    pattern.permits(&target.path, &self.case.call.cwd, self.case.rules.anchors());
-                means && (target.place.side == Side::Inside || pattern.is_elsewhere())
+                self.permits(pattern, target)
+                    && (target.place.side == Side::Inside || pattern.is_elsewhere())
             }
             Pattern::Tool(name) => inside && crate::rule::WRITERS.contains(&name.as_str()),
             _ => false,
@@ -179,6 +178,12 @@ impl<'a> Cover<'a> {
             }
         }
         said.unwrap_or_else(|| Reason::new(Outcome::Ask, what))
+    }
+
+    /// Where it leads and how it is written: both must be meant.
+    fn permits(&self, pattern: &PathPattern, target: &Target) -> bool {
+        let (cwd, anchors) = (&self.case.call.cwd, self.case.rules.anchors());
+        target.names().all(|name| pattern.permits(name, cwd, anchors))
     }
 
     fn for_file(&self, target: &Target) -> String {
@@ -216,6 +221,7 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
                 && targets(effect).iter().all(|target| is_ordinary(target))
         }
         Effect::Read(_)
+        | Effect::ReadAll(_)
         | Effect::Env { .. }
         | Effect::SpawnAgent { .. }
         | Effect::RunsLater { .. }

@@ -1,12 +1,14 @@
 //! What speaks against a call: rules that deny or ask, and rules that could not be read.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::Case;
-use crate::rule::{Access, Pattern, Rule, Source, Spoken, names_tool, runs_what_it_is_given, wild};
-use crate::{Effect, Outcome, Reason, Target};
+use crate::rule::{
+    Access, PathPattern, Pattern, Rule, Source, Spoken, names_tool, runs_what_it_is_given, wild,
+};
+use crate::{Effect, Outcome, Reason, Target, lexical};
 
 /// Tokens of a text that was not understood that are looked at.
 const RAW_TOKENS: usize = 2_000;
@@ -35,7 +37,16 @@ impl<'a> Restrict<'a> {
         let mut reasons = Vec::new();
         for outcome in [Outcome::Deny, Outcome::Ask] {
             for (source, rule) in self.case.rules.rules(outcome, self.case.now) {
-                reasons.extend(self.hits(rule).into_iter().map(|hit| said(rule, source, &hit)));
+                let hits = self.hits(rule);
+                if let (Pattern::Path(access, pattern), []) = (&rule.pattern, hits.as_slice()) {
+                    let around = self.around(*access, pattern);
+                    reasons.extend(
+                        around
+                            .iter()
+                            .map(|hit| Reason { outcome: Outcome::Ask, ..said(rule, source, hit) }),
+                    );
+                }
+                reasons.extend(hits.iter().map(|hit| said(rule, source, hit)));
             }
         }
         reasons.extend(self.case.rules.broken().map(|(source, why)| {
@@ -103,8 +114,9 @@ impl<'a> Restrict<'a> {
     }
 
     fn files(&self, access: Access, means: impl Fn(&Path) -> bool) -> Vec<Hit> {
+        // Where it leads or how it is written: either is enough.
         let hit = |target: &Target, verb: &str| {
-            means(&target.path).then(|| format!("{verb} `{}`", target.path.display()))
+            target.names().any(&means).then(|| format!("{verb} `{}`", target.path.display()))
         };
         // With a folder goes all that is in it.
         let gone = |target: &Target, verb: &str| {
@@ -115,6 +127,7 @@ impl<'a> Restrict<'a> {
         };
         self.effects(|effect| match (access, effect) {
             (Access::Read, Effect::Read(target)) => hit(target, "reads"),
+            (Access::Read, Effect::ReadAll(target)) => gone(target, "reads"),
             (Access::Edit, Effect::Write(target)) => hit(target, "writes"),
             (Access::Edit, Effect::Delete(target)) => gone(target, "deletes"),
             (Access::Edit, Effect::Rename { from, to }) => {
@@ -124,12 +137,29 @@ impl<'a> Restrict<'a> {
         })
     }
 
+    /// What a rule denies may lie in a folder that is read, removed or moved as a whole: that asks.
+    fn around(&self, access: Access, pattern: &PathPattern) -> Vec<Hit> {
+        let (cwd, anchors) = (&self.case.call.cwd, self.case.rules.anchors());
+        let holds = |target: &Target| pattern.may_lie_in(&target.path, cwd, anchors);
+        let told = |verb: &str, target: &Target| {
+            holds(target).then(|| {
+                format!("{verb} all of `{}`, which may hold what is meant", target.path.display())
+            })
+        };
+        self.effects(|effect| match (access, effect) {
+            (Access::Read, Effect::ReadAll(target)) => told("reads", target),
+            (Access::Edit, Effect::Delete(target)) => told("deletes", target),
+            (Access::Edit, Effect::Rename { from, .. }) => told("moves", from),
+            _ => None,
+        })
+    }
+
     fn raw_paths(&self) -> impl Iterator<Item = PathBuf> {
         let cwd = &self.case.call.cwd;
         let home = self.case.rules.anchors().home.as_deref();
         self.raw.iter().map(move |token| match (token.strip_prefix("~/"), home) {
-            (Some(below), Some(home)) => normal(&home.join(below)),
-            _ => normal(&cwd.join(token)),
+            (Some(below), Some(home)) => lexical(&home.join(below)),
+            _ => lexical(&cwd.join(token)),
         })
     }
 
@@ -161,15 +191,4 @@ fn raw_hit() -> Vec<Hit> {
 fn tokens(text: &str) -> Vec<&str> {
     let border = |c: char| c.is_whitespace() || ";|&()<>`{}$'\"\\=,:[]".contains(c);
     text.split(border).filter(|token| !token.is_empty()).take(RAW_TOKENS).collect()
-}
-
-fn normal(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut normal, component| {
-        match component {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            other => normal.push(other),
-        }
-        normal
-    })
 }

@@ -3,7 +3,7 @@
 mod corpus;
 mod properties;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use super::*;
 use crate::Outcome::{Allow, Ask, Deny};
 use crate::rule::{Format, Layer, RuleFile, Source};
 use crate::shell::{self, Machine};
-use crate::{Place, Side, Target, risk};
+use crate::{Place, Side, Target, lexical, risk};
 
 pub(super) const WORKSPACE: &str = "/ws";
 pub(super) const HOME: &str = "/home/me";
@@ -162,11 +162,11 @@ fn check(stance: Stance, effects: &[Effect], outcome: Outcome) {
 }
 
 fn read(side: Side) -> Effect {
-    Effect::Read(Target { path: "/p".into(), place: Place { side, special: None } })
+    Effect::Read(Target::new("/p", Place { side, special: None }))
 }
 
 fn write() -> Effect {
-    Effect::Write(Target { path: "/p".into(), place: Place { side: Side::Inside, special: None } })
+    Effect::Write(Target::new("/p", Place { side: Side::Inside, special: None }))
 }
 
 /// The verdict on a command under rules written as in a file's `[permissions]`.
@@ -222,16 +222,9 @@ struct Fake;
 
 impl Machine for Fake {
     fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let path = cwd.join(path).components().fold(PathBuf::new(), |mut normal, component| {
-            match component {
-                Component::ParentDir => drop(normal.pop()),
-                Component::CurDir => {}
-                other => normal.push(other),
-            }
-            normal
-        });
+        let path = lexical(&cwd.join(path));
         let place = Place::of(&path, &[PathBuf::from(WORKSPACE)]);
-        Some(Target { path, place })
+        Some(Target::new(path, place))
     }
 
     fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
@@ -250,4 +243,39 @@ impl Machine for Fake {
     fn git_hazards(&self, _: &Path) -> Option<Vec<String>> {
         Some(Vec::new())
     }
+}
+
+#[test]
+fn a_folder_read_as_a_whole_asks_where_a_denial_lies_in_it() {
+    let rules = "deny = ['Read(/private/**)', 'Edit(/keep/x)']";
+    let says = |command| bash(command, rules, Mode::Default).outcome;
+    assert_eq!(says("grep -rn x src"), Allow);
+    assert_eq!(says("grep -rn x ."), Ask);
+    assert_eq!(says("grep -rn x private"), Deny);
+    assert_eq!(says("cat private/a"), Deny);
+    assert_eq!(says("ls"), Allow);
+    let in_bypass = |command| bash(command, rules, Mode::BypassPermissions).outcome;
+    assert_eq!(in_bypass("rm -r keep"), Ask);
+    assert_eq!(in_bypass("rm -r keep/x"), Deny);
+    assert_eq!(in_bypass("rm -r other"), Allow);
+}
+
+#[test]
+fn a_link_is_meant_by_either_name_to_deny_and_by_both_to_allow() {
+    let linked = |outcome: &str, rule: &str| {
+        let place = Place { side: Side::Inside, special: None };
+        let target = Target::new("/ws/real/a", place).written("/ws/link/a".into());
+        let plan = Plan::new(vec![Effect::Write(target)], "");
+        let text = format!("[permissions]\n{outcome} = ['{rule}']");
+        let file = RuleFile::parse(&text, Format::Toml, &anchors()).unwrap();
+        let rules = RuleSet::new(vec![Layer::of_file(Source::User, true, file)], anchors());
+        let risk = risk::assess(&plan.effects);
+        let policy = policy(rules, Mode::Default);
+        policy.verdict(&call("x"), &plan, risk, Timestamp::UNIX_EPOCH).outcome
+    };
+    assert_eq!(linked("deny", "Edit(/link/**)"), Deny);
+    assert_eq!(linked("deny", "Edit(/real/**)"), Deny);
+    assert_eq!(linked("allow", "Edit(/link/**)"), Ask);
+    assert_eq!(linked("allow", "Edit(/real/**)"), Ask);
+    assert_eq!(linked("allow", "Edit(/*/a)"), Allow);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Anchors, Pattern, Rule};
 use crate::shell::{self, Machine, Part};
-use crate::{Place, Target};
+use crate::{Place, Target, lexical};
 
 /// A call a rule was written with.
 ///
@@ -56,7 +56,7 @@ impl Rule {
             Pattern::Argv(pattern) if allows => every(call, anchors, |it| pattern.permits(it)),
             Pattern::Argv(pattern) => any(call, anchors, |it| pattern.restricts(it)),
             Pattern::Path(_, pattern) => {
-                let path = normal(&cwd.join(call));
+                let path = lexical(&cwd.join(call));
                 if allows {
                     pattern.permits(&path, cwd, anchors)
                 } else {
@@ -101,9 +101,9 @@ struct Nowhere<'a>(&'a Anchors);
 
 impl Machine for Nowhere<'_> {
     fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let path = normal(&cwd.join(path));
+        let path = lexical(&cwd.join(path));
         let place = Place::of(&path, std::slice::from_ref(&self.0.root));
-        Some(Target { path, place })
+        Some(Target::new(path, place))
     }
 
     fn trusted_program(&self, _: &str) -> Option<PathBuf> {
@@ -113,16 +113,4 @@ impl Machine for Nowhere<'_> {
     fn git_hazards(&self, _: &Path) -> Option<Vec<String>> {
         None
     }
-}
-
-fn normal(path: &Path) -> PathBuf {
-    use std::path::Component;
-    path.components().fold(PathBuf::new(), |mut normal, component| {
-        match component {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            other => normal.push(other),
-        }
-        normal
-    })
 }

@@ -116,6 +116,21 @@ impl PathPattern {
         self.below(path, cwd, anchors).is_some_and(|below| self.near.exact.is_match(below))
     }
 
+    /// Returns whether what a restricting rule means may lie below a folder.
+    pub(crate) fn may_lie_in(&self, folder: &Path, cwd: &Path, anchors: &Anchors) -> bool {
+        let starts: Vec<&Path> = match self.start {
+            Start::Absolute => vec![Path::new("/")],
+            Start::Home => anchors.home.iter().map(PathBuf::as_path).collect(),
+            Start::Root => vec![&anchors.root],
+            // Meant at any depth: wherever the folder touches the workspace.
+            Start::Cwd => return [cwd, &anchors.root].iter().any(|it| meets(folder, it)),
+        };
+        let body = self.text.trim_start_matches("~/").trim_start_matches('/');
+        let plain = |name: &&str| !name.contains(['*', '?', '[', '{', '\\']);
+        let fixed: PathBuf = body.split('/').take_while(plain).collect();
+        starts.iter().any(|start| meets(folder, &start.join(&fixed)))
+    }
+
     /// Returns whether the pattern reaches out of the workspace by what it spells out.
     pub(crate) fn is_elsewhere(&self) -> bool {
         matches!(self.start, Start::Absolute | Start::Home)
@@ -129,4 +144,9 @@ impl PathPattern {
             Start::Cwd => path.strip_prefix(cwd).ok(),
         }
     }
+}
+
+/// Whether one of two paths lies in the other.
+fn meets(one: &Path, other: &Path) -> bool {
+    one.starts_with(other) || other.starts_with(one)
 }

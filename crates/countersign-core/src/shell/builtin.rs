@@ -3,7 +3,7 @@
 use super::judge::Judgement;
 use super::lower::Lowering;
 use super::state::State;
-use super::{Finding, Value, Word, floor, variable, word};
+use super::{Finding, Value, Word, variable, word};
 use crate::{Effect, Target};
 
 /// Builtins that change how later words are read, or run text that they are given.
@@ -156,7 +156,7 @@ impl Lowering<'_> {
 /// Whether a path leads elsewhere than its components say.
 fn goes_through_link(path: &str, targets: &[Target], state: &State) -> bool {
     let folders = state.folders.as_deref().unwrap_or_default();
-    let seems = folders.iter().map(|folder| floor::normal(&folder.join(path)));
+    let seems = folders.iter().map(|folder| crate::lexical(&folder.join(path)));
     let seems: Vec<_> = seems.collect();
     !targets.iter().all(|target| seems.contains(&target.path))
 }

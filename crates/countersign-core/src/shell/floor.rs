@@ -10,11 +10,11 @@ mod own;
 pub(super) use halt::halts;
 pub(super) use own::of_variable;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::{Context, Floor, Value, Word, known};
 use crate::host::is_metadata;
-use crate::{Effect, Side, Special, Target};
+use crate::{Effect, Side, Special, Target, lexical};
 
 /// Folders without which the machine or its people lose everything.
 const SYSTEM: &[&str] = &[
@@ -117,7 +117,7 @@ pub(super) fn of_call(name: &str, args: &[Word], scene: &Scene<'_>) -> Option<Fl
 
 /// Returns the floor of a redirection into a file.
 pub(super) fn of_write(path: &str) -> Option<Floor> {
-    let vital = is_device(path) || normal(Path::new(path)) == Path::new("/proc/sysrq-trigger");
+    let vital = is_device(path) || lexical(Path::new(path)) == Path::new("/proc/sysrq-trigger");
     vital.then(|| format!("it writes over the device `{path}`")).map(floor)
 }
 
@@ -280,7 +280,7 @@ fn places(word: &Word, scene: &Scene<'_>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders {
         let lexical =
-            if text.starts_with('~') { PathBuf::from(text) } else { normal(&folder.join(text)) };
+            if text.starts_with('~') { PathBuf::from(text) } else { lexical(&folder.join(text)) };
         let resolved =
             scene.context.machine.target(folder, if text.is_empty() { "." } else { text });
         found.extend(resolved.map(|target| target.path).filter(|_| !text.starts_with('~')));
@@ -310,17 +310,6 @@ fn without_wildcards(text: &str) -> &str {
     }
 }
 
-pub(super) fn normal(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut normal, component| {
-        match component {
-            Component::ParentDir => drop(normal.pop()),
-            Component::CurDir => {}
-            other => normal.push(other),
-        }
-        normal
-    })
-}
-
 fn harms_devices(name: &str, args: &[Word]) -> Option<Floor> {
     let asks = ["-l", "--list", "-n", "--no-act", "print", "-I", "list", "info"];
     let device = |word: &&Word| is_device(word.shown().trim_start_matches("of="));
@@ -341,7 +330,7 @@ fn harms_devices(name: &str, args: &[Word]) -> Option<Floor> {
 }
 
 fn is_device(path: &str) -> bool {
-    let path = normal(Path::new(path));
+    let path = lexical(Path::new(path));
     let name = path.strip_prefix("/dev").ok().and_then(|rest| rest.components().next());
     name.is_some_and(|name| {
         !HARMLESS_DEVICES.contains(&name.as_os_str().to_string_lossy().as_ref())

@@ -137,6 +137,7 @@ pub(super) fn apply(entry: &Entry, args: &[Word], eye: Eye<'_>) -> Result<Vec<Ef
     if walks || (entry.walk == Walk::Seen && !given.has_one_of(NAMES_ONLY)) {
         let walked = if paths.is_empty() { eye.here()? } else { paths };
         // What lies outside asks as it is, and may be the whole disk.
+        effects.extend(walked.iter().cloned().map(Effect::ReadAll));
         for path in walked.iter().filter(|path| path.place.side == Side::Inside) {
             effects.extend(eye.secrets_below(path, !walks)?);
             if entry.walk == Walk::Follows {

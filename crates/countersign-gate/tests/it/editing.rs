@@ -150,7 +150,7 @@ fn by_input() -> Arc<dyn Planner> {
 
 fn writes_to(path: &str) -> Vec<Effect> {
     let side = if path.starts_with("/ws") { Side::Inside } else { Side::Outside };
-    vec![Effect::Write(Target { path: path.into(), place: Place { side, special: None } })]
+    vec![Effect::Write(Target::new(path, Place { side, special: None }))]
 }
 
 /// Writes where its input says.

@@ -134,7 +134,7 @@ pub(crate) fn writes() -> Arc<dyn Planner> {
 impl Planner for Fake {
     fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
         let place = Place { side: Side::Inside, special: None };
-        let target = Target { path: "/ws/a".into(), place };
+        let target = Target::new("/ws/a", place);
         let effects = match self {
             Self::Reads => vec![Effect::Read(target)],
             Self::Writes => vec![Effect::Write(target)],

@@ -45,7 +45,7 @@ impl ClientRoot {
     pub(super) fn locate(&self, from: &Path, path: &str) -> Target {
         let path = normal(&from.join(path));
         let place = Place::of(&path, &[self.0.to_path_buf()]);
-        Target { path, place }
+        Target::new(path, place)
     }
 }
 

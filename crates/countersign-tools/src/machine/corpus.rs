@@ -92,7 +92,7 @@ fn judged(row: &Value, given: &Value, root: &Path) -> (bool, bool) {
         command.replace("{{WS}}", root.to_str().unwrap()).replace("/ws", root.to_str().unwrap());
     let analysis = analyse(&command, &context);
     let open = |effect: &Effect| match effect {
-        Effect::Read(target) => {
+        Effect::Read(target) | Effect::ReadAll(target) => {
             target.place.side == Side::Inside && target.place.special != Some(Special::Secret)
         }
         _ => false,

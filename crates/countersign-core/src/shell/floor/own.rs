@@ -20,7 +20,7 @@ pub(super) fn of_effects(
     };
     let touches = effects.iter().any(|effect| match effect {
         // To look at a folder above our state, or at a project's own notes, is no harm.
-        Effect::Read(Target { path, place }) => {
+        Effect::Read(Target { path, place, .. }) | Effect::ReadAll(Target { path, place, .. }) => {
             place.side == Side::Outside
                 && is_ours(path)
                 && !context.own.iter().any(|own| own.starts_with(path) && own != path)

@@ -80,7 +80,7 @@ struct WritesOne;
 impl Planner for WritesOne {
     fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
         let place = Place { side: Side::Inside, special: None };
-        let target = Target { path: "/src/main.rs".into(), place };
+        let target = Target::new("/src/main.rs", place);
         Ok(Plan::new(vec![Effect::Write(target)], "Write `src/main.rs`"))
     }
 
