@@ -6,7 +6,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use countersign_core::{ApprovalId, Event, ProjectId, RunId, SessionId, Status, Usage};
-use countersign_gate::{Clock, Follow, Gate, News, Seen, StoreError, SystemClock, Timeouts};
+use countersign_gate::{
+    Clock, Follow, Gate, News, Rulebook, Seen, StoreError, SystemClock, Timeouts,
+};
 use countersign_tools::Toolbox;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
@@ -193,7 +195,8 @@ impl Agent {
                 true
             })),
         };
-        let gate = Gate::in_memory(clock, Timeouts::all(approval_timeout))?;
+        let gate =
+            Gate::in_memory(clock, Timeouts::all(approval_timeout), Arc::new(Rulebook::none()))?;
         let reading = Some(Arc::default());
         let runner = Runner { reading, ..Runner::new(gate, model, tools, consent, config) };
         Ok(Self { runner, latest: Mutex::default(), warning })

@@ -6,7 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, By, Decision, Policy, Stance};
+use countersign_core::{Approval, ApprovalId, By, Decision, Stance};
+use countersign_gate::Terms;
 use countersign_tools::Tool;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -114,8 +115,8 @@ pub enum Consent {
 }
 
 impl Consent {
-    /// Returns the policy for one call.
-    pub(crate) async fn policy(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> Policy {
+    /// Returns the terms on which one call is handed in.
+    pub(crate) async fn terms(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> Terms {
         let stance = match self {
             Self::People { auto_approve_read } => {
                 Stance::Attended { auto_approve_read: *auto_approve_read }
@@ -125,7 +126,7 @@ impl Consent {
                 Stance::ToolDecides { needs_approval: needs_approval(tool, input).await }
             }
         };
-        Policy::without_rules(stance)
+        stance.into()
     }
 
     pub(crate) fn callback(&self) -> Option<&Callback> {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, ApprovalId, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Policy, Preview,
-    Stance, ToolCall, ToolOutput, Usage,
+    Approval, ApprovalId, Effect, Event, Failure, Invalid, Permit, Plan, Planner, Preview, Stance,
+    ToolCall, ToolOutput, Usage,
 };
-use countersign_gate::{DecideError, News, Passage, StoreError, Submitted, new_id};
+use countersign_gate::{DecideError, News, Passage, StoreError, Submitted, Terms, new_id};
 use countersign_tools::{Tool, ToolError};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -227,8 +227,8 @@ impl<'a> Turn<'a> {
     /// What moved between the decision and the running is asked for again, a few times.
     async fn call(&self, call: &ToolUse) -> ToolOutput {
         let tool = self.run.runner.toolbox.get(&call.name);
-        let policy = self.policy(call, tool).await;
-        let mut passage = self.pass(call, &policy).await;
+        let terms = self.terms(call, tool).await;
+        let mut passage = self.pass(call, &terms).await;
         for again in (0..=ASK_AGAIN).rev() {
             let ran = match passage {
                 Ok(Passage::Refused(stands)) => {
@@ -243,27 +243,27 @@ impl<'a> Turn<'a> {
             };
             passage = match ran {
                 Ran::Done(output) => return output,
-                Ran::Moved { stale, what } => self.pass_again(call, stale, what, &policy).await,
+                Ran::Moved { stale, what } => self.pass_again(call, stale, what, &terms).await,
             };
         }
         not_recorded()
     }
 
-    async fn policy(&self, call: &ToolUse, tool: Option<&Arc<dyn Tool>>) -> Policy {
+    async fn terms(&self, call: &ToolUse, tool: Option<&Arc<dyn Tool>>) -> Terms {
         tokio::select! {
             biased;
             // Nobody has said yet that nobody need be asked.
             () = self.cancel.cancelled() => {
-                Policy::without_rules(Stance::ToolDecides { needs_approval: true })
+                Stance::ToolDecides { needs_approval: true }.into()
             }
-            policy = self.run.runner.consent.policy(tool, &call.input) => policy,
+            terms = self.run.runner.consent.terms(tool, &call.input) => terms,
         }
     }
 
-    async fn pass(&self, call: &ToolUse, policy: &Policy) -> Result<Passage, StoreError> {
+    async fn pass(&self, call: &ToolUse, terms: &Terms) -> Result<Passage, StoreError> {
         let made = self.tool_call(call);
         let in_order = self.handing_in.lock().await;
-        let submitted = self.run.runner.gate.submit(made, self.planner(call), policy).await?;
+        let submitted = self.run.runner.gate.submit(made, self.planner(call), terms).await?;
         drop(in_order);
         self.passage(submitted).await
     }
@@ -273,10 +273,10 @@ impl<'a> Turn<'a> {
         call: &ToolUse,
         stale: ApprovalId,
         what: String,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Passage, StoreError> {
         let gate = &self.run.runner.gate;
-        let submitted = gate.ask_again(stale, what, self.planner(call), policy).await?;
+        let submitted = gate.ask_again(stale, what, self.planner(call), terms).await?;
         self.passage(submitted).await
     }
 

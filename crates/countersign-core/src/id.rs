@@ -87,6 +87,10 @@ uuid_id! {
     /// One prompt and all that follows from it.
     RunId
 }
+uuid_id! {
+    /// One rule that the gate keeps.
+    RuleId
+}
 string_id! {
     /// A workspace whose calls, rules and events belong together.
     ProjectId

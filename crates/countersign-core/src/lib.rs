@@ -43,7 +43,7 @@ pub use effect::{Effect, Target};
 pub use event::{Event, Usage};
 pub use explain::{Explained, Look, explain};
 pub use host::{Host, UrlError};
-pub use id::{ApprovalId, ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
+pub use id::{ApprovalId, ExecutionId, ProjectId, RuleId, RunId, SessionId, ToolUseId};
 pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;

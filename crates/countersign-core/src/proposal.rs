@@ -39,6 +39,15 @@ pub struct Proposal {
     pub rules: Vec<String>,
     /// What that means, for the person who picks.
     pub label: String,
+    /// How many recent calls that asked it would have allowed, where somebody has counted.
+    #[serde(default)]
+    pub matched_before: u64,
+}
+
+impl Proposal {
+    fn new(rules: Vec<String>, label: String) -> Self {
+        Self { rules, label, matched_before: 0 }
+    }
 }
 
 /// Returns what "always" could mean for a call, narrowest first; nothing where it may not be said.
@@ -112,7 +121,7 @@ fn of_commands(parts: &[Part]) -> Vec<Proposal> {
         } else {
             format!("commands like {}", shown.join(" and "))
         };
-        Proposal { rules, label }
+        Proposal::new(rules, label)
     };
     (0..deepest).map(level).collect()
 }
@@ -189,23 +198,25 @@ fn of_targets(tool: &str, targets: &[&Target], anchors: &Anchors) -> Vec<Proposa
     };
     let rule = |glob: &str| format!("{tool}({glob})");
     let shown: Vec<_> = exact.iter().map(|path| format!("`{path}`")).collect();
-    let mut found = vec![Proposal {
-        rules: exact.iter().map(|glob| rule(glob)).collect(),
-        label: format!("{verb} {}", shown.join(" and ")),
-    }];
+    let mut found = vec![Proposal::new(
+        exact.iter().map(|glob| rule(glob)).collect(),
+        format!("{verb} {}", shown.join(" and ")),
+    )];
     if let ([path], [glob]) = (paths.as_slice(), exact.as_slice())
         && let Some((folder, _)) = glob.rsplit_once('/')
     {
         let ending = path.extension().and_then(|it| it.to_str()).map(globset::escape);
-        found.extend(ending.map(|ending| Proposal {
-            rules: vec![rule(&format!("{folder}/*.{ending}"))],
-            label: format!("{verb} `*.{ending}` files in `{folder}/`"),
+        found.extend(ending.map(|ending| {
+            Proposal::new(
+                vec![rule(&format!("{folder}/*.{ending}"))],
+                format!("{verb} `*.{ending}` files in `{folder}/`"),
+            )
         }));
         if !folder.trim_matches('/').is_empty() {
-            found.push(Proposal {
-                rules: vec![rule(&format!("{folder}/**"))],
-                label: format!("{verb} everything in `{folder}/`"),
-            });
+            found.push(Proposal::new(
+                vec![rule(&format!("{folder}/**"))],
+                format!("{verb} everything in `{folder}/`"),
+            ));
         }
     }
     found

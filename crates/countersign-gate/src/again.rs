@@ -2,13 +2,50 @@
 
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, Basis, Failure, Planner, Policy, ToolCall};
+use countersign_core::{
+    Approval, ApprovalId, Basis, Failure, Outcome, Plan, Planner, Stance, ToolCall,
+};
 
 use crate::gate::{Gate, new_id};
+use crate::rules::Terms;
 use crate::store::{StoreError, Transition};
-use crate::submit::{Submitted, draft};
+use crate::submit::{Submitted, denial, draft};
 
 impl Gate {
+    /// Ends an approved call that the rules have come to deny since it was asked for.
+    ///
+    /// What a person approved needs no second question, but no consent outlives a denial.
+    pub(crate) async fn denied_meanwhile(
+        &self,
+        approved: &Approval,
+    ) -> Result<Option<Box<Approval>>, StoreError> {
+        let Some(judged_by) = &approved.basis.rules else { return Ok(None) };
+        let call = &approved.call;
+        let rules = self.rules_or_ask(&call.project, &call.session).await;
+        if rules.version() == judged_by {
+            return Ok(None);
+        }
+        let now = self.inner().clock.now();
+        let plan = Plan {
+            effects: approved.effects.clone(),
+            summary: String::new(),
+            commands: approved.commands.clone(),
+        };
+        let policy = Terms::from(Stance::Attended { auto_approve_read: true }).under(rules);
+        let verdict = policy.verdict(call, &plan, approved.risk, now).masked();
+        if verdict.outcome != Outcome::Deny {
+            return Ok(None);
+        }
+        let error = format!("Denied: {}", denial(&verdict));
+        let failure = Failure { error_type: "denied".to_owned(), error };
+        let step = move |stands: Approval| stands.withdraw(failure, now);
+        match self.transition(approved.id, step).await? {
+            Transition::Made(withdrawn) => Ok(Some(withdrawn)),
+            Transition::Refused(stands) => Ok(Some(stands.0)),
+            Transition::Unknown => Ok(None),
+        }
+    }
+
     /// Ends a started call that moved under its approval, and hands it in anew.
     ///
     /// The new request says what moved. Nothing of the old call may have had an effect.
@@ -17,7 +54,7 @@ impl Gate {
         stale: ApprovalId,
         moved: String,
         planner: Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
         let Some(old) = self.store().approval(stale).await? else {
@@ -35,6 +72,6 @@ impl Gate {
         if let Transition::Refused(stands) = self.transition(stale, step).await? {
             return Ok(Submitted::Refused(stands.0));
         }
-        self.hand_in(next, planner, policy).await
+        self.hand_in(next, planner, terms).await
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    AlreadySettled, Approval, ApprovalId, By, Digest, Edited, Outcome, Planner, Policy, Status,
-    ToolCall, holds_mask,
+    AlreadySettled, Approval, ApprovalId, By, Digest, Edited, Outcome, Planner, Status, ToolCall,
+    holds_mask,
 };
 use serde_json::Value;
 
 use crate::gate::{DecideError, Gate, new_id};
+use crate::rules::Terms;
 use crate::store::Transition;
 use crate::submit::{deadline, denial, draft, unexpected};
 
@@ -42,7 +43,7 @@ impl Gate {
         id: ApprovalId,
         edit: Edit,
         planner: Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Amended, DecideError> {
         let now = self.inner().clock.now();
         let Some(asked) = self.store().approval(id).await? else {
@@ -59,7 +60,7 @@ impl Gate {
             return Err(DecideError::Invalid(why.to_owned()));
         }
         let call = ToolCall { input: edit.input.clone(), ..asked.call.clone() };
-        let judged = self.judged(draft(call, now), &planner, policy).await;
+        let judged = self.judged(draft(call, now), &planner, terms).await;
         let judged = judged.map_err(DecideError::Invalid)?;
         if judged.verdict.outcome == Outcome::Deny {
             return Err(DecideError::Denied(denial(&judged.verdict)));

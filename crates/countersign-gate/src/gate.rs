@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign_core::{
     AlreadySettled, Approval, ApprovalId, Decision, Digest, Failure, NotStartable, Permit, Planner,
-    Policy, ProjectId, RunId, SessionId, Status, ToolCall, ToolOutput,
+    ProjectId, RunId, SessionId, Status, ToolCall, ToolOutput,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -13,8 +13,11 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::deadlines;
 use crate::follow::Follow;
+use crate::history::History;
 use crate::journal::Journal;
 use crate::live::Channels;
+use crate::rulebook::Rulebook;
+use crate::rules::{Rules, Terms};
 use crate::store::{NewRun, Store, StoreError, Transition};
 use crate::submit::Submitted;
 use crate::timeouts::Timeouts;
@@ -68,6 +71,8 @@ pub(crate) struct Inner {
     channels: Arc<Channels>,
     waiting: Waiting,
     pub(crate) timeouts: Timeouts,
+    pub(crate) rules: Rules,
+    pub(crate) history: Arc<History>,
 }
 
 impl Gate {
@@ -76,19 +81,25 @@ impl Gate {
         file: &Path,
         clock: Arc<dyn Clock>,
         timeouts: Timeouts,
+        rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts)
+        Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)
     }
 
     /// Opens a gate that forgets everything when the process ends.
-    pub fn in_memory(clock: Arc<dyn Clock>, timeouts: Timeouts) -> Result<Self, StoreError> {
-        Self::over(Store::in_memory, clock, timeouts)
+    pub fn in_memory(
+        clock: Arc<dyn Clock>,
+        timeouts: Timeouts,
+        rulebook: Arc<Rulebook>,
+    ) -> Result<Self, StoreError> {
+        Self::over(Store::in_memory, clock, timeouts, rulebook)
     }
 
     fn over(
         open: impl FnOnce(crate::store::OnCommit) -> Result<Store, StoreError>,
         clock: Arc<dyn Clock>,
         timeouts: Timeouts,
+        rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
         let channels = Arc::new(Channels::default());
         let told = channels.clone();
@@ -100,6 +111,8 @@ impl Gate {
             channels,
             waiting: Waiting::default(),
             timeouts,
+            rules: Rules::new(rulebook),
+            history: Arc::default(),
         });
         tokio::spawn(deadlines::keep(Arc::downgrade(&inner)));
         Ok(Self { inner })
@@ -130,9 +143,9 @@ impl Gate {
         &self,
         call: ToolCall,
         planner: Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Passage, StoreError> {
-        match self.submit(call, planner, policy).await? {
+        match self.submit(call, planner, terms).await? {
             Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
             Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
             Submitted::Waiting(approval) => self.admission(approval.id).await,
@@ -144,6 +157,9 @@ impl Gate {
         let decided = self.wait(id).await?;
         if decided.status() != Status::Approved {
             return Ok(Passage::Refused(Box::new(decided)));
+        }
+        if let Some(refused) = self.denied_meanwhile(&decided).await? {
+            return Ok(Passage::Refused(refused));
         }
         match self.start(decided.id).await? {
             Ok(permit) => Ok(Passage::Permitted(Box::new(permit))),

@@ -9,19 +9,27 @@
 //! This is the only crate with SQL, and the only one that waits for people.
 
 mod again;
+mod always;
+mod check;
 mod clock;
 mod deadlines;
 mod edit;
 mod follow;
 mod gate;
+mod history;
 mod journal;
 mod live;
 mod recovery;
+mod rulebook;
+mod rules;
+mod simulate;
 pub mod store;
 mod submit;
 mod timeouts;
 mod waiting;
 
+pub use always::{Always, Scope};
+pub use check::Checked;
 pub use clock::{Clock, ManualClock, SystemClock, after};
 pub use countersign_core::Event;
 pub use edit::{Amended, Edit};
@@ -29,6 +37,11 @@ pub use follow::{Follow, Seen};
 pub use gate::{DecideError, Gate, Passage, new_id};
 pub use journal::Journal;
 pub use live::{Live, News};
-pub use store::{Entry, NewRun, Project, RunEnd, SessionRow, Store, StoreError};
+pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE_FILE};
+pub use rules::{RuleDraft, RulesError, Terms};
+pub use simulate::{Change, Decided, Simulation, Tally};
+pub use store::{
+    Entry, NewRun, Origin, Project, RunEnd, SessionRow, Store, StoreError, StoredRule,
+};
 pub use submit::Submitted;
 pub use timeouts::Timeouts;

@@ -9,6 +9,7 @@ mod conversations;
 mod events;
 mod projects;
 mod readers;
+mod rules;
 mod sign_ins;
 mod writer;
 
@@ -26,6 +27,7 @@ pub use conversations::{NewRun, RunEnd, SessionRow};
 pub use events::Entry;
 pub use projects::Project;
 use readers::Readers;
+pub use rules::{Origin, StoredRule};
 use writer::Writer;
 
 /// Why the store did not do what was asked. Nothing was half done.
@@ -113,9 +115,15 @@ fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(64);
-    Migrations::new(vec![M::up(include_str!("store/migrations/0001_house.sql"))])
-        .to_latest(&mut connection)?;
+    Migrations::new(migrations()).to_latest(&mut connection)?;
     Ok(connection)
+}
+
+fn migrations() -> Vec<M<'static>> {
+    vec![
+        M::up(include_str!("store/migrations/0001_house.sql")),
+        M::up(include_str!("store/migrations/0002_rules.sql")),
+    ]
 }
 
 /// Writes a moment as the tables hold it: UTC, ISO 8601, always three decimals, so that text sorts.
@@ -139,4 +147,28 @@ pub(crate) fn from_json<T: serde::de::DeserializeOwned>(
     text: &str,
 ) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::corrupt(what, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database as the first version made it is brought up to date and keeps its rows.
+    #[test]
+    fn an_older_database_is_brought_up_to_date_and_keeps_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gate.db");
+        let mut old = Connection::open(&file).unwrap();
+        Migrations::new(migrations().into_iter().take(1).collect()).to_latest(&mut old).unwrap();
+        old.execute("INSERT INTO projects VALUES ('p', 'shop', '/shop', '1970')", []).unwrap();
+        assert!(old.prepare("SELECT id FROM rules").is_err(), "it has no such table yet");
+        drop(old);
+        for _ in 0..2 {
+            let db = prepared(Connection::open(&file).unwrap()).unwrap();
+            let name: String =
+                db.query_row("SELECT name FROM projects", [], |row| row.get(0)).unwrap();
+            assert_eq!(name, "shop");
+            assert!(db.prepare("SELECT id FROM rules").is_ok());
+        }
+    }
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use countersign_core::{
     Approval, Basis, CommandPreview, Digest, Failure, Invalid, Outcome, PartPreview, Permit, Plan,
-    Planner, Policy, Preview, Risk, State, ToolCall, Verdict, masked_text, risk,
+    Planner, Preview, Risk, State, ToolCall, Verdict, masked_text, risk,
 };
 use jiff::{Timestamp, TimestampRound, Unit};
 
 use crate::clock::after;
 use crate::gate::{Gate, new_id};
+use crate::rules::Terms;
 use crate::store::StoreError;
 
 /// What came of handing a call in.
@@ -30,10 +31,10 @@ impl Gate {
         &self,
         call: ToolCall,
         planner: Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
-        self.hand_in(draft(call, now), planner, policy).await
+        self.hand_in(draft(call, now), planner, terms).await
     }
 
     /// Plans, judges and records a call that may know already why it is asked again.
@@ -41,13 +42,14 @@ impl Gate {
         &self,
         draft: Approval,
         planner: Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
-        let judged = match self.judged(draft.clone(), &planner, policy).await {
+        let judged = match self.judged(draft.clone(), &planner, terms).await {
             Ok(judged) => judged,
             Err(why) => return self.refuse(draft, "validation", why).await,
         };
+        self.inner().history.note(&judged);
         match judged.verdict.outcome {
             Outcome::Deny => {
                 let why = denial(&judged.verdict);
@@ -63,16 +65,23 @@ impl Gate {
         &self,
         draft: Approval,
         planner: &Arc<dyn Planner>,
-        policy: &Policy,
+        terms: &Terms,
     ) -> Result<Approval, String> {
         let now = self.inner().clock.now();
         let Plan { effects, summary, commands } =
             off_runtime(draft.call.clone(), planner, <dyn Planner>::plan).await?;
         let risk = risk::assess(&effects);
         let plan = Plan { effects, summary: masked_text(&summary), commands };
+        let policy = self.policy(&draft.call, *terms).await;
         let verdict = policy.verdict(&draft.call, &plan, risk, now).masked();
+        let basis = match verdict.outcome {
+            Outcome::Ask => {
+                self.basis(draft.basis.clone(), &policy, &draft.call, &plan, &verdict).await
+            }
+            Outcome::Allow | Outcome::Deny => draft.basis.clone(),
+        };
         let Plan { effects, summary, commands } = plan;
-        Ok(Approval { effects, summary, commands, risk, verdict, ..draft }.bound())
+        Ok(Approval { effects, summary, commands, risk, verdict, basis, ..draft }.bound())
     }
 
     /// Shows a judged call: what a person needs to see, bound to what it was computed from.
@@ -135,7 +144,7 @@ impl Gate {
 }
 
 /// Asks a planner off the runtime. A planner that panics has said nothing, so the call is refused.
-async fn off_runtime<T: Send + 'static>(
+pub(crate) async fn off_runtime<T: Send + 'static>(
     call: ToolCall,
     planner: &Arc<dyn Planner>,
     ask: impl FnOnce(&dyn Planner, &ToolCall) -> Result<T, Invalid> + Send + 'static,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_agent::{Model, RunnerConfig};
 use countersign_gate::{Gate, Project};
-use countersign_tools::{Toolbox, Workspace};
+use countersign_tools::{Catalogue, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::projects::Projects;
@@ -30,6 +30,8 @@ pub struct ServerConfig {
     pub workspaces: Vec<(Project, Workspace)>,
     /// Makes the tools of a workspace.
     pub toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
+    /// Knows what calls of all tools would do, also of those that cannot run here.
+    pub catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
     /// Who answers.
     pub model: ModelSource,
     /// What opens the door.
@@ -50,6 +52,7 @@ pub(crate) struct Parts {
     pub(crate) model: ModelSource,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
+    pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
     /// Cancelled when the server is to stop.
     pub(crate) stopping: CancellationToken,
     pub(crate) port: u16,
@@ -74,6 +77,7 @@ impl App {
             model: config.model,
             metrics: config.metrics,
             toolbox: config.toolbox,
+            catalogue: config.catalogue,
             stopping,
             port,
         }))

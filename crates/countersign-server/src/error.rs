@@ -59,6 +59,15 @@ impl ApiError {
         Self { status: StatusCode::CONFLICT, code, message: message.into(), hint: None }
     }
 
+    pub(crate) fn internal(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            code,
+            message: message.into(),
+            hint: Some("look at the server's log"),
+        }
+    }
+
     pub(crate) fn not_signed_in() -> Self {
         Self {
             status: StatusCode::UNAUTHORIZED,

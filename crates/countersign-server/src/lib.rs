@@ -7,6 +7,7 @@
 //! `runs`.
 
 mod app;
+mod body;
 mod error;
 mod guard;
 mod health;
@@ -14,6 +15,7 @@ mod openapi;
 mod page;
 mod projects;
 mod router;
+mod rules;
 mod runs;
 mod serve;
 mod sessions;

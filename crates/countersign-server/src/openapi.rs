@@ -4,9 +4,10 @@ use axum::Json;
 use utoipa::OpenApi;
 
 use crate::error::{ErrorBody, ErrorView};
+use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView};
 use crate::socket::{command, message, request};
-use crate::{health, sessions};
+use crate::{health, rules, sessions};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -15,12 +16,30 @@ use crate::{health, sessions};
         description = "The gate between AI agents and the machines they act on. The WebSocket at \
                        `/api/terminal/ws/agent` takes `ClientCommand`s and sends `ServerMessage`s."
     ),
-    paths(health::healthz, health::readyz, health::metrics, sessions::list),
+    paths(
+        health::healthz,
+        health::readyz,
+        health::metrics,
+        sessions::list,
+        rules::list,
+        rules::replace,
+        rules::revoke,
+        rules::trust,
+        check::check,
+        simulate::simulate,
+    ),
     components(schemas(
         ErrorBody,
         ErrorView,
         SessionList,
         SessionView,
+        rules::NewRules,
+        rules::TrustedContent,
+        view::RuleList,
+        check::CheckedCall,
+        check::CheckView,
+        simulate::SimulatedRules,
+        simulate::SimulationView,
         command::ClientCommand,
         message::ServerMessage,
         request::ApprovalRequest,

@@ -6,7 +6,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -15,7 +15,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::guard::{Guard, guard};
-use crate::{health, openapi, page, sessions, socket};
+use crate::rules::{check, simulate};
+use crate::{health, openapi, page, rules, sessions, socket};
 
 /// No body needs more; tools' inputs come over the socket, which has its own limit.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -36,6 +37,11 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/agent/{session}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
         .route("/my/projects/{project_id}/sessions", get(sessions::list))
+        .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))
+        .route("/my/projects/{project_id}/rules/check", post(check::check))
+        .route("/my/projects/{project_id}/rules/simulate", post(simulate::simulate))
+        .route("/my/projects/{project_id}/rules/trust", post(rules::trust))
+        .route("/my/projects/{project_id}/rules/{rule_id}", delete(rules::revoke))
         .route(socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT))

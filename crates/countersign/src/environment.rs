@@ -36,11 +36,28 @@ pub(crate) fn for_tools() -> Vec<(String, String)> {
 
 /// Returns the folder for our data, as the platform has it.
 pub(crate) fn data_folder() -> Option<PathBuf> {
-    let of = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    of("XDG_DATA_HOME")
+    own_folder("XDG_DATA_HOME", ".local/share")
+}
+
+/// Returns the folder of the user's settings, as the platform has it.
+pub(crate) fn config_folder() -> Option<PathBuf> {
+    own_folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// Returns the user's home.
+pub(crate) fn home() -> Option<PathBuf> {
+    path("HOME").filter(|home| home.is_absolute())
+}
+
+fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    path(variable)
         .filter(|folder| folder.is_absolute())
-        .or_else(|| of("HOME").map(|home| home.join(".local/share")))
+        .or_else(|| path("HOME").map(|home| home.join(below_home)))
         .map(|folder| folder.join("countersign"))
+}
+
+fn path(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Returns whether colours are unwelcome.

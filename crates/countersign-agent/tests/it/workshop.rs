@@ -14,7 +14,7 @@ use countersign_core::{
     Approval, ApprovalId, By, Decision, Effect, Event, Invalid, Permit, Place, Plan, Planner,
     Preview, ProjectId, RunId, SessionId, Side, Target, ToolCall, ToolOutput,
 };
-use countersign_gate::{Follow, Gate, ManualClock, News, Seen, Timeouts};
+use countersign_gate::{Follow, Gate, ManualClock, News, Rulebook, Seen, Timeouts};
 use countersign_tools::{Environment, Tool, ToolError, Toolbox, Workspace};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -44,7 +44,8 @@ impl Workshop {
         let root = folder.path().canonicalize().unwrap();
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
         let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock.clone());
-        let gate = Gate::in_memory(clock.clone(), Timeouts::default()).unwrap();
+        let gate = Gate::in_memory(clock.clone(), Timeouts::default(), Arc::new(Rulebook::none()))
+            .unwrap();
         let environment = Environment::from(vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let tools = Toolbox::coding(&Workspace::new([root.clone()]).unwrap(), environment);
         let at_once =

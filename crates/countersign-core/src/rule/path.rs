@@ -1,10 +1,14 @@
 //! Patterns of paths: gitignore's, with Claude Code's anchors.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::BadRule;
+
+/// No pattern is longer: up to here every one can be compiled.
+const LONGEST: usize = 4096;
 
 /// The folders that patterns start from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +53,21 @@ enum Start {
 /// A glob, and the same for all that is below.
 #[derive(Clone, Debug)]
 struct Globs {
-    exact: GlobMatcher,
-    folded: GlobMatcher,
+    exact: Lazy,
+    folded: Lazy,
+}
+
+/// A glob that is compiled when it is first asked: most of a rule's never are, and it takes long.
+#[derive(Clone, Debug)]
+struct Lazy {
+    glob: Glob,
+    matcher: OnceLock<GlobMatcher>,
+}
+
+impl Lazy {
+    fn is_match(&self, path: &Path) -> bool {
+        self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(path)
+    }
 }
 
 impl Globs {
@@ -65,7 +82,7 @@ impl Globs {
                 .literal_separator(true)
                 .case_insensitive(fold)
                 .build()
-                .map(|glob| glob.compile_matcher())
+                .map(|glob| Lazy { glob, matcher: OnceLock::new() })
                 .map_err(|error| {
                     BadRule::new(format!("`{glob}` is not a pattern: {}", error.kind()))
                 })
@@ -78,6 +95,9 @@ impl PathPattern {
     /// Reads the inside of `Read(…)` or `Edit(…)`.
     pub(crate) fn parse(text: &str) -> Result<Self, BadRule> {
         let text = text.trim();
+        if text.len() > LONGEST {
+            return Err(BadRule::new(format!("a path of more than {LONGEST} bytes")));
+        }
         let (start, body) = if let Some(rest) = text.strip_prefix("//") {
             (Start::Absolute, rest)
         } else if let Some(rest) = text.strip_prefix("~/") {
@@ -149,4 +169,23 @@ impl PathPattern {
 /// Whether one of two paths lies in the other.
 fn meets(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compiling comes late, so nothing that parses may fail at it.
+    #[test]
+    fn whatever_parses_can_be_asked() {
+        let anchors = Anchors { root: "/ws".into(), home: None };
+        for piece in ["a", "?", "*", "[a-z]", "[!é-ü]", "{a,b}", "**/", "é", "a/**/"] {
+            let text = piece.repeat(LONGEST / piece.len());
+            let Ok(pattern) = PathPattern::parse(&text) else { continue };
+            let path = Path::new("/ws/src/a.rs");
+            pattern.permits(path, &anchors.root, &anchors);
+            pattern.restricts(path, &anchors.root, &anchors);
+        }
+        assert!(PathPattern::parse(&"a".repeat(LONGEST + 1)).is_err());
+    }
 }

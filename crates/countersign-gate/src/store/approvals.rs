@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::writer::Ledger;
-use super::{Store, StoreError, from_json, iso, json, moment};
+use super::{Store, StoreError, StoredRule, from_json, iso, json, moment, rules};
 
 /// Who the calls of an embedded or single-user server belong to.
 const LOCAL_USER: &str = "local";
@@ -54,6 +54,7 @@ impl Store {
         self.writer
             .write(move |ledger| {
                 insert(ledger.db, &approval)?;
+                rules::count_uses(ledger.db, &approval, now)?;
                 log_change(ledger, Status::Pending, &approval, now)
             })
             .await
@@ -71,6 +72,30 @@ impl Store {
         F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
     {
         self.writer.write(move |ledger| change(ledger, id, now, step)).await
+    }
+
+    /// Takes an approval to the next state and, if that approves it, keeps the rules it grants.
+    pub(crate) async fn transition_granting<E, F>(
+        &self,
+        id: ApprovalId,
+        now: Timestamp,
+        rules: Vec<StoredRule>,
+        step: F,
+    ) -> Result<Transition<E>, StoreError>
+    where
+        E: Send + 'static,
+        F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+    {
+        self.writer
+            .write(move |ledger| {
+                let made = change(ledger, id, now, step)?;
+                let approved = |it: &Approval| it.status() == Status::Approved;
+                if matches!(&made, Transition::Made(settled) if approved(settled)) {
+                    rules.iter().try_for_each(|rule| rules::add(ledger.db, rule))?;
+                }
+                Ok(made)
+            })
+            .await
     }
 
     /// Takes an approval out of the way and keeps the one that takes its place, both or neither.
@@ -125,6 +150,33 @@ impl Store {
                     "run_id = ? AND status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')",
                     &[&run.to_string()],
                 )
+            })
+            .await
+    }
+
+    /// Returns the newest calls of a project, newest first: without what was shown and what came of
+    /// them, which may be long.
+    pub(crate) async fn recent(
+        &self,
+        project: &ProjectId,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let project = project.clone();
+        self.readers
+            .read(move |db| {
+                let mut query = db.prepare_cached(
+                    "SELECT approval_id, risk_level, digest, request, NULL AS preview,
+                       json_replace(state, '$.result', '') AS state
+                     FROM tool_executions WHERE project_id = ?
+                     ORDER BY rowid DESC LIMIT ?",
+                )?;
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                let mut rows = query.query(params![project.as_str(), limit])?;
+                let mut recent = Vec::new();
+                while let Some(row) = rows.next()? {
+                    recent.push(approval(row)?);
+                }
+                Ok(recent)
             })
             .await
     }

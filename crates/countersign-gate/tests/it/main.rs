@@ -6,4 +6,5 @@ mod deciding;
 mod editing;
 mod following;
 mod recovery;
+mod rules;
 mod world;

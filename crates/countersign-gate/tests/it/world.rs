@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, By, Decision, Effect, Invalid, Place, Plan, Planner, Policy, Preview,
-    RunId, Side, Stance, Target, ToolCall,
+    Approval, ApprovalId, By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, RunId,
+    Side, Stance, Target, ToolCall,
 };
 use countersign_gate::{
-    Clock, DecideError, Event, Gate, ManualClock, NewRun, Passage, Submitted, Timeouts, new_id,
+    Clock, DecideError, Event, Gate, ManualClock, NewRun, Passage, Rulebook, Submitted, Terms,
+    Timeouts, new_id,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -88,11 +89,12 @@ impl World {
 
 fn open(file: &Path, clock: &Arc<ManualClock>) -> Gate {
     let clock: Arc<dyn Clock> = clock.clone();
-    Gate::open(file, clock, Timeouts::all(Duration::from_mins(1))).unwrap()
+    let rulebook = Arc::new(Rulebook::none());
+    Gate::open(file, clock, Timeouts::all(Duration::from_mins(1)), rulebook).unwrap()
 }
 
-pub(crate) fn attended() -> Policy {
-    Policy::without_rules(Stance::Attended { auto_approve_read: true })
+pub(crate) fn attended() -> Terms {
+    Stance::Attended { auto_approve_read: true }.into()
 }
 
 pub(crate) fn call(tool: &str) -> ToolCall {

@@ -56,8 +56,24 @@ pub(crate) struct ApprovalResponse {
     pub(crate) digest: Option<String>,
     /// The whole input as the person changed it.
     pub(crate) edited_input: Option<Value>,
-    /// How far the decision reaches: `once`.
-    pub(crate) scope: Option<String>,
+    /// How far the decision reaches; `once` unless said.
+    #[serde(default)]
+    pub(crate) scope: DecisionScope,
+    /// The rules of the proposal that was picked, a line each; the narrowest if none.
+    pub(crate) rule: Option<String>,
+}
+
+/// How far a yes reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DecisionScope {
+    /// This call.
+    #[default]
+    Once,
+    /// Calls like it in this conversation.
+    Session,
+    /// Calls like it in this project.
+    Project,
 }
 
 /// The conversation a command is about; the socket's own if none is named.

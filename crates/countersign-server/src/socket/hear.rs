@@ -1,12 +1,14 @@
 //! What a client says, done: each command ends in one call to the gate or to the runs.
 
 use axum::extract::ws::WebSocket;
-use countersign_core::{ApprovalId, By, Decision, Digest, Risk, SessionId, Status};
-use countersign_gate::{Follow, StoreError};
+use countersign_core::{
+    Approval, ApprovalId, By, Decision, Digest, Risk, SessionId, Stance, Status,
+};
+use countersign_gate::{Always, Amended, Edit, Follow, Scope, StoreError, Terms};
 
 use super::command::{
-    ApprovalResponse, ClientCommand, OfSession, PermissionMode, Refused, ResumeCommand, RunCommand,
-    parse,
+    ApprovalResponse, ClientCommand, DecisionScope, OfSession, PermissionMode, Refused,
+    ResumeCommand, RunCommand, parse,
 };
 use super::connection::{Connection, Gone};
 use super::message::{Body, Resumed, SystemMessage};
@@ -133,25 +135,62 @@ impl Connection {
     }
 
     async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {
-        if response.edited_input.is_some() {
-            let why = "editing a call is not possible yet; reject it with feedback instead";
-            return Err(("edit_unavailable", why.to_owned()));
-        }
-        if response.scope.as_deref().is_some_and(|scope| scope != "once") {
-            let why = "only the scope `once` is possible yet";
-            return Err(("scope_unavailable", why.to_owned()));
-        }
-        let id = response.request_id.parse().map_err(|_| {
-            ("unknown_request", format!("no approval request has the id `{}`", response.request_id))
-        })?;
+        let id = response.request_id.parse().map_err(|_| unknown(&response.request_id))?;
+        let asked = self.own(id).await?;
         let by = By::Person(self.person.clone());
+        let seen = response.digest.map(Digest::from);
         let feedback = response.feedback.filter(|feedback| !feedback.trim().is_empty());
-        let decision = if response.approved {
-            Decision::Approve { by }
-        } else {
-            Decision::Reject { by, feedback }
+        let scope = match response.scope {
+            DecisionScope::Once => None,
+            DecisionScope::Session => Some(Scope::Session),
+            DecisionScope::Project => Some(Scope::Project),
         };
-        self.settle(id, decision, response.digest.map(Digest::from)).await
+        match (response.approved, response.edited_input, scope) {
+            (false, Some(_), _) | (false, _, Some(_)) => {
+                let why = "a no has neither an edited input nor a scope: say what you mean";
+                Err(("contradiction", why.to_owned()))
+            }
+            (true, Some(_), Some(_)) => {
+                let why = "an edited input is approved once; it cannot be allowed for good";
+                Err(("contradiction", why.to_owned()))
+            }
+            (false, None, None) => self.settle(id, Decision::Reject { by, feedback }, seen).await,
+            (true, None, None) => self.settle(id, Decision::Approve { by }, seen).await,
+            (true, Some(input), None) => self.edit(&asked, Edit { input, by, seen }).await,
+            (true, None, Some(scope)) => {
+                let lines = |text: String| text.lines().map(str::to_owned).collect();
+                let rules = response.rule.map(lines);
+                let always = Always { scope, rules, by, seen };
+                let settled = self.app.gate.approve_always(id, always).await;
+                counted(&settled.map_err(|error| told(error.into()))?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Approves a request with the input as the person changed it.
+    async fn edit(&self, asked: &Approval, edit: Edit) -> Result<(), Refused> {
+        let place = self.app.projects.get(self.project.as_str()).map_err(told)?;
+        let Some(tool) = (self.app.toolbox)(&place.1).get(&asked.call.tool_name).cloned() else {
+            return Err((
+                "edit_unavailable",
+                "its tool is not here to judge the change".to_owned(),
+            ));
+        };
+        let terms = Terms::from(Stance::Attended { auto_approve_read: true });
+        let amended = self.app.gate.approve_edited(asked.id, edit, tool, &terms).await;
+        if let Amended::Approved(settled) = amended.map_err(|error| told(error.into()))? {
+            counted(&settled);
+        }
+        Ok(())
+    }
+
+    /// Returns a request of this project. One of another is as good as none: it is not this client's
+    /// to know.
+    async fn own(&self, id: ApprovalId) -> Result<Approval, Refused> {
+        let found = self.app.gate.store().approval(id).await;
+        let found = found.map_err(|error| told(error.into()))?;
+        found.filter(|it| it.call.project == self.project).ok_or_else(|| unknown(&id.to_string()))
     }
 
     async fn settle(
@@ -160,16 +199,8 @@ impl Connection {
         decision: Decision,
         seen: Option<Digest>,
     ) -> Result<(), Refused> {
-        // A request of another project is as good as none: it is not this client's to know.
-        let own = self.app.gate.store().approval(id).await;
-        let own = own.map_err(|error| told(error.into()))?;
-        if own.is_none_or(|approval| approval.call.project != self.project) {
-            return Err(("unknown_request", format!("no approval request has the id `{id}`")));
-        }
         let settled = self.app.gate.decide(id, decision, seen).await;
-        let settled = settled.map_err(|error| told(error.into()))?;
-        let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
-        metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
+        counted(&settled.map_err(|error| told(error.into()))?);
         Ok(())
     }
 
@@ -204,4 +235,13 @@ fn no_run() -> Refused {
 
 fn told(error: ApiError) -> Refused {
     (error.code, error.message)
+}
+
+fn unknown(id: &str) -> Refused {
+    ("unknown_request", format!("no approval request has the id `{id}`"))
+}
+
+fn counted(settled: &Approval) {
+    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
+    metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
 }

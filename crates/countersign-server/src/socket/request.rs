@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub(crate) use self::preview::PartView;
 use self::preview::{DiffStat, PreviewData, PreviewType, Shown};
 
 /// S1.7's request, and what we add.
@@ -60,11 +61,14 @@ pub(crate) struct ProposalView {
     /// The rules that would be kept, word for word.
     rules: Vec<String>,
     label: String,
+    /// How many recent calls that asked it would have allowed.
+    matched_before: u64,
 }
 
 impl From<Proposal> for ProposalView {
-    fn from(Proposal { rules, label, .. }: Proposal) -> Self {
-        Self { rules, label }
+    fn from(proposal: Proposal) -> Self {
+        let Proposal { rules, label, matched_before } = proposal;
+        Self { rules, label, matched_before }
     }
 }
 

@@ -267,6 +267,121 @@ async fn a_link_swapped_after_the_approval_is_not_followed() {
     assert!(std::fs::read_dir(elsewhere.path()).unwrap().next().is_none());
 }
 
+const TWO_WRITES: &str = r#"
+[[script]]
+[[script.turn]]
+call = { tool = "Write", id = "w1", input = { file_path = "src/a.txt", content = "one" } }
+[[script.turn]]
+call = { tool = "Write", id = "w2", input = { file_path = "src/b.txt", content = "two" } }
+[[script.turn]]
+say = "Done."
+"#;
+
+#[tokio::test]
+async fn always_asks_once_and_shows_what_it_will_keep() {
+    let world = World::playing(TWO_WRITES).await;
+    std::fs::create_dir(world.path("src")).unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    let proposals = request["proposals"].as_array().unwrap();
+    let rules: Vec<_> = proposals.iter().map(|it| it["rules"][0].as_str().unwrap()).collect();
+    assert_eq!(rules, ["Edit(/src/a.txt)", "Edit(/src/*.txt)", "Edit(/src/**)"]);
+    let decision = |rule: &str| {
+        json!({"command": "tool_approval_response", "request_id": request["request_id"],
+               "approved": true, "scope": "session", "rule": rule, "digest": request["digest"]})
+    };
+    client.send(decision("Edit(/**)")).await;
+    let refused = client.until("error").await;
+    assert_eq!(refused["content"]["code"], "not_always");
+    client.send(decision("Edit(/src/*.txt)")).await;
+    let seen = client.gather("result/success").await;
+    assert!(!seen.iter().any(|m| name(m) == "tool_approval_request"), "asked again: {seen:?}");
+    assert_eq!((world.file("src/a.txt"), world.file("src/b.txt")), ("one".into(), "two".into()));
+}
+
+#[tokio::test]
+async fn an_edited_input_runs_as_edited() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = { tool = "Write", input = { file_path = "a.txt", content = "one" } }
+        [[script.turn]]
+        expect = { result = 'The user changed the input before it ran', is_error = false }
+        say = "I see."
+        "#,
+    )
+    .await;
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    let with = |input: Value| {
+        json!({"command": "tool_approval_response", "request_id": request["request_id"],
+               "approved": true, "edited_input": input, "digest": request["digest"]})
+    };
+    client.send(with(json!({"file_path": "a.txt"}))).await;
+    assert_eq!(client.until("error").await["content"]["code"], "invalid_input");
+    client.send(with(json!({"file_path": "a.txt", "content": "two"}))).await;
+    client.until("result/success").await;
+    assert_eq!(world.file("a.txt"), "two");
+}
+
+#[tokio::test]
+async fn an_edit_that_is_riskier_is_asked_for_anew() {
+    let world = World::playing(TWO_WRITES).await;
+    std::fs::create_dir(world.path("src")).unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    let input = json!({"file_path": ".git/hooks/pre-commit", "content": "one"});
+    client
+        .send(json!({"command": "tool_approval_response", "request_id": request["request_id"],
+                     "approved": true, "edited_input": input}))
+        .await;
+    let resolved = client.until("tool_approval_resolved").await;
+    assert_eq!(resolved["status"], "CANCELLED");
+    let again = client.until("tool_approval_request").await;
+    assert_eq!(again["risk_level"], "HIGH");
+    assert_eq!(again["edited"]["original_input"]["file_path"], "src/a.txt");
+    assert!(again["asked_again"].as_str().unwrap().contains("HIGH"), "{again}");
+    assert_eq!(again["proposals"], json!([]));
+    client.decide(&again, false, Some("no")).await;
+    let second = client.until("tool_approval_request").await;
+    client.decide(&second, true, None).await;
+    client.until("result/success").await;
+    assert!(!world.path(".git").exists());
+}
+
+/// What a command reads is shown part by part; what is proven to only read does not ask at all.
+#[tokio::test]
+async fn a_proven_read_runs_and_the_rest_is_shown_in_parts() {
+    let world = World::playing(
+        r#"
+        [[script]]
+        [[script.turn]]
+        call = { tool = "Bash", input = { command = "ls | head -3" } }
+        [[script.turn]]
+        expect = { result = 'a\.txt', is_error = false }
+        call = { tool = "Bash", input = { command = "cat a.txt && rm a.txt" } }
+        [[script.turn]]
+        say = "Done."
+        "#,
+    )
+    .await;
+    std::fs::write(world.path("a.txt"), "one\n").unwrap();
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    let parts = request["preview_data"]["parts"].as_array().unwrap();
+    let said: Vec<_> = parts.iter().map(|it| (it["text"].clone(), it["verdict"].clone())).collect();
+    assert_eq!(said, [(json!("cat a.txt"), json!("allow")), (json!("rm a.txt"), json!("ask"))]);
+    assert!(parts[1]["program"].as_str().unwrap().ends_with("/rm"));
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    assert!(!world.path("a.txt").exists());
+}
+
 #[tokio::test]
 async fn reading_asks_when_automatic_approval_is_off() {
     let world = World::playing(

@@ -10,4 +10,5 @@
 mod door;
 mod flow;
 mod resuming;
+mod rules;
 mod world;

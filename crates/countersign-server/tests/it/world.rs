@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_agent::{Scenario, ScriptedModel};
-use countersign_gate::{Gate, Project, SystemClock, Timeouts};
+use countersign_gate::{Gate, Project, Rulebook, RulebookFiles, SystemClock, Timeouts};
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
-use countersign_tools::{Environment, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -37,14 +37,25 @@ impl World {
     async fn in_folder(folder: TempDir, scenario: &str) -> Self {
         let root = folder.path().join("ws").canonicalize().unwrap();
         let clock = Arc::new(SystemClock);
-        let gate =
-            Gate::open(&folder.path().join("gate.db"), clock.clone(), Timeouts::default()).unwrap();
+        let project = Project::of_root(root.to_str().unwrap());
+        let rulebook = Arc::new(Rulebook::new(RulebookFiles {
+            user: Some(folder.path().join("config.toml")),
+            trust: Some(folder.path().join("trusted.json")),
+            home: None,
+        }));
+        rulebook.add(project.id.clone(), root.clone());
+        let database = folder.path().join("gate.db");
+        let gate = Gate::open(&database, clock.clone(), Timeouts::default(), rulebook).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock);
         let environment = Environment::from(vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let server = Server::new(ServerConfig {
             gate,
-            workspaces: vec![(Project::of_root(root.to_str().unwrap()), workspace)],
+            workspaces: vec![(project, workspace)],
+            catalogue: Arc::new({
+                let environment = environment.clone();
+                move |workspace| Catalogue::new(workspace.clone(), environment.clone())
+            }),
             toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
             model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
             credential: Credential::Token(TOKEN.into()),

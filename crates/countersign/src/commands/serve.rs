@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use countersign_agent::{Anthropic, Connection, RunnerConfig, Scenario, ScriptedModel};
-use countersign_gate::{Gate, Project, SystemClock, Timeouts};
+use countersign_core::rule::Source;
+use countersign_gate::{
+    Gate, Project, RuleFileState, Rulebook, RulebookFiles, SystemClock, Timeouts, WORKSPACE_FILE,
+};
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
-use countersign_tools::{Environment, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -29,10 +32,12 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
 async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let model = model(&args)?;
     let database = database(&args.common, args.database.as_deref())?;
-    let workspaces = workspaces(&args.root, &database)?;
+    let own = own_folders(&args.common, &database);
+    let workspaces = workspaces(&args.root, &own)?;
+    let rulebook = rulebook(&args.common, &workspaces);
     let listener = listen(args.common.listen).await?;
     let address = listener.local_addr()?;
-    let gate = gate(&args.common, &database)?;
+    let gate = gate(&args.common, &database, rulebook)?;
     let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
     let (credential, sign_in) = credential(&args.common)?;
     let page = match &sign_in {
@@ -43,6 +48,10 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let server = Server::new(ServerConfig {
         gate,
         workspaces,
+        catalogue: Arc::new({
+            let tools = tools.clone();
+            move |workspace| Catalogue::new(workspace.clone(), tools.clone())
+        }),
         toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, tools.clone())),
         model,
         credential,
@@ -61,18 +70,64 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a project per root, in none of which a command may touch our own database.
-fn workspaces(roots: &[PathBuf], database: &Path) -> anyhow::Result<Vec<(Project, Workspace)>> {
-    let own = database.parent().and_then(|folder| folder.canonicalize().ok());
+/// Returns the folders that hold our own state and the user's rules: no command may touch them.
+fn own_folders(common: &Common, database: &Path) -> Vec<PathBuf> {
+    let database = database.parent().map(Path::to_owned);
+    let folders = [database, data_path(common), environment::config_folder()];
+    let mut own: Vec<_> = folders.into_iter().flatten().map(resolved).collect();
+    own.dedup();
+    own
+}
+
+/// Resolves links as far as the folder is there: one that is made later is meant too.
+fn resolved(folder: PathBuf) -> PathBuf {
+    let parent = || Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?));
+    folder.canonicalize().ok().or_else(parent).unwrap_or(folder)
+}
+
+/// Returns a project per root, in none of which a command may touch what is our own.
+fn workspaces(roots: &[PathBuf], own: &[PathBuf]) -> anyhow::Result<Vec<(Project, Workspace)>> {
     let workspace_of = |root: &PathBuf| {
         let workspace = Workspace::new([root.clone()])
             .hint("give --root a folder that exists")?
-            .keeping_out_of(own.clone());
+            .keeping_out_of(own.iter().cloned());
         let root = workspace.roots().first().context("a workspace without a root")?;
         let root = root.to_str().context("the workspace's path is not UTF-8")?;
         Ok((Project::of_root(root), workspace))
     };
     roots.iter().map(workspace_of).collect()
+}
+
+/// Returns the rules that stand in files, and tells of what a person has to do about them.
+fn rulebook(common: &Common, workspaces: &[(Project, Workspace)]) -> Arc<Rulebook> {
+    let rulebook = Rulebook::new(RulebookFiles {
+        user: environment::config_folder().map(|folder| folder.join("config.toml")),
+        trust: data_path(common).map(|folder| folder.join("trusted.json")),
+        home: environment::home(),
+    });
+    for (project, _) in workspaces {
+        rulebook.add(project.id.clone(), PathBuf::from(&project.root));
+        for file in rulebook.files(&project.id) {
+            tell_of(&file);
+        }
+    }
+    Arc::new(rulebook)
+}
+
+fn tell_of(file: &RuleFileState) {
+    let path = file.path.display();
+    if let Some(why) = &file.broken {
+        output::note(&format!("The rules in {path} cannot be read, so everything asks: {why}"));
+    }
+    for problem in &file.problems {
+        output::note(&format!("{path}: `{}` is not followed: {}", problem.rule, problem.why));
+    }
+    if file.source == Source::Workspace && file.allows && !file.trusted {
+        output::note(&format!(
+            "`{WORKSPACE_FILE}` of this workspace allows things; its allow rules wait until you \
+             trust it: countersign policy trust"
+        ));
+    }
 }
 
 fn model(args: &ServeArgs) -> anyhow::Result<ModelSource> {
@@ -114,20 +169,26 @@ fn database(common: &Common, url: Option<&str>) -> anyhow::Result<PathBuf> {
     }
 }
 
-fn gate(common: &Common, database: &Path) -> anyhow::Result<Gate> {
+fn gate(common: &Common, database: &Path, rulebook: Arc<Rulebook>) -> anyhow::Result<Gate> {
     let timeouts = match common.approval_timeout {
         Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
         None => Timeouts::default(),
     };
-    Gate::open(database, Arc::new(SystemClock), timeouts)
+    Gate::open(database, Arc::new(SystemClock), timeouts, rulebook)
         .with_context(|| format!("could not open the database `{}`", database.display()))
         .hint("check the folder's permissions, or give another one with --data")
+}
+
+/// Returns where our data folder is, or would be.
+fn data_path(common: &Common) -> Option<PathBuf> {
+    let folder = common.data.clone().or_else(environment::data_folder)?;
+    Some(std::path::absolute(&folder).unwrap_or(folder))
 }
 
 /// Returns the data folder, made for its owner alone: what agents do is nobody else's business.
 fn data_folder(common: &Common) -> anyhow::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt;
-    let Some(folder) = common.data.clone().or_else(environment::data_folder) else {
+    let Some(folder) = data_path(common) else {
         bail!(Hinted {
             error: anyhow::anyhow!("there is no folder to keep data in"),
             hint: "give one with --data".to_owned(),

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use reqwest::redirect::Policy;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{Serving, TOKEN, output, stderr};
 
@@ -78,7 +78,7 @@ async fn metrics_are_served_in_prometheus_format() {
     let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN];
     let serving = Serving::start(&args, &[]);
     let mut client = serving.client().await;
-    client.send(serde_json::json!({"command": "run", "prompt": "read nothing.txt"})).await;
+    client.send(json!({"command": "run", "prompt": "read nothing.txt"})).await;
     client.until("result/success").await;
     let metrics = reqwest::get(format!("{}/metrics", serving.url)).await.unwrap();
     let metrics = metrics.text().await.unwrap();
@@ -125,4 +125,38 @@ fn each_bench_prints_one_line_of_json() {
         assert_eq!(line["role"], "ours");
         assert!(line["p50_us"].as_f64().unwrap() > 0.0, "{line}");
     }
+}
+
+/// The user's rules hold, out of reach of the agent's commands, and what a workspace allows waits.
+#[tokio::test]
+async fn rules_in_files_hold_and_a_workspace_waits_for_trust() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().canonicalize().unwrap().join(name);
+    std::fs::create_dir_all(path("config/countersign")).unwrap();
+    std::fs::create_dir(path("ws")).unwrap();
+    let own = path("config/countersign/config.toml");
+    std::fs::write(&own, "[permissions]\ndeny = ['Bash(git push:*)']\n").unwrap();
+    let allows = "[permissions]\nallow = ['Bash(touch:*)']\n";
+    std::fs::write(path("ws/countersign.toml"), allows).unwrap();
+    let (root, config) = (path("ws").display().to_string(), path("config").display().to_string());
+    let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN, "--root", &root];
+    let mut serving = Serving::start(&args, &[("XDG_CONFIG_HOME", &config)]);
+    let said = serving.says("countersign policy trust");
+    assert!(said.starts_with("`countersign.toml` of this workspace allows things"), "{said}");
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let check = async |tool: &str, input: Value| -> String {
+        let url = format!("{}/my/projects/default/rules/check", serving.url);
+        let call = json!({"tool_name": tool, "tool_input": input});
+        let answer = client.post(url).bearer_auth(TOKEN).json(&call).send().await.unwrap();
+        let said: Value = answer.json().await.unwrap();
+        said["verdict"].as_str().unwrap().to_owned()
+    };
+    let bash = async |command: &str| check("Bash", json!({"command": command})).await;
+    assert_eq!(bash("git push").await, "deny");
+    assert_eq!(bash("touch a").await, "ask");
+    assert_eq!(bash(&format!("echo > {}", own.display())).await, "deny", "that would be cheating");
+    let read = async || check("Read", json!({"file_path": "countersign.toml"})).await;
+    assert_eq!(read().await, "allow");
+    std::fs::write(&own, "[permissions\n").unwrap();
+    assert_eq!(read().await, "ask", "what cannot be read asks");
 }

@@ -1,11 +1,13 @@
 //! Previews as clients see them: spread over S1.7's fields.
 
 use countersign_core::{
-    CommandPreview, DiffPreview, FinalNewline, LineEnding, Outcome, PartPreview, Preview, masked,
+    CommandPreview, DiffPreview, FinalNewline, LineEnding, PartPreview, Preview, masked,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+
+use crate::rules::RuleEffect;
 
 /// What kind of preview it is.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
@@ -34,8 +36,7 @@ pub(crate) struct PartView {
     #[schema(required)]
     program: Option<String>,
     wrappers: Vec<String>,
-    #[schema(value_type = OutcomeView)]
-    verdict: Outcome,
+    verdict: RuleEffect,
     effects: Vec<String>,
     reasons: Vec<String>,
 }
@@ -44,18 +45,9 @@ impl From<PartPreview> for PartView {
     fn from(part: PartPreview) -> Self {
         let PartPreview { text, program, wrappers, verdict, effects, reasons } = part;
         let program = program.map(|program| program.display().to_string());
+        let verdict = verdict.into();
         Self { text, program, wrappers, verdict, effects, reasons }
     }
-}
-
-/// `allow`, `ask` or `deny`.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its schema is used: core does not know of OpenAPI")]
-pub(crate) enum OutcomeView {
-    Allow,
-    Ask,
-    Deny,
 }
 
 /// What is known about a preview beside the diff itself.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use countersign_core::{
-    By, Decision, Effect, Invalid, Place, Plan, Planner, Policy, Preview, Side, Stance, Target,
-    ToolCall, ToolOutput,
+    By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, Side, Stance, Target, ToolCall,
+    ToolOutput,
 };
-use countersign_gate::{Gate, Passage, Submitted, SystemClock, Timeouts, new_id};
+use countersign_gate::{Gate, Passage, Rulebook, Submitted, SystemClock, Timeouts, new_id};
 use serde_json::json;
 
 use super::{Measured, timed};
@@ -26,8 +26,13 @@ pub(crate) fn run(args: &BenchApprovalArgs) -> anyhow::Result<()> {
 }
 
 async fn all(args: &BenchApprovalArgs) -> anyhow::Result<Vec<Duration>> {
-    let gate = Gate::open(&args.db, Arc::new(SystemClock), Timeouts::default())
-        .with_context(|| format!("could not open `{}`", args.db.display()))?;
+    let gate = Gate::open(
+        &args.db,
+        Arc::new(SystemClock),
+        Timeouts::default(),
+        Arc::new(Rulebook::none()),
+    )
+    .with_context(|| format!("could not open `{}`", args.db.display()))?;
     let each = args.n / args.c.max(1);
     let workers: Vec<_> = (0..args.c).map(|_| tokio::spawn(some(gate.clone(), each))).collect();
     let mut rounds = Vec::with_capacity(args.n);
@@ -48,8 +53,8 @@ async fn some(gate: Gate, count: usize) -> anyhow::Result<Vec<Duration>> {
 }
 
 async fn one(gate: &Gate) -> anyhow::Result<()> {
-    let policy = Policy::without_rules(Stance::Attended { auto_approve_read: true });
-    let Submitted::Waiting(asked) = gate.submit(call(), Arc::new(WritesOne), &policy).await? else {
+    let terms = Stance::Attended { auto_approve_read: true }.into();
+    let Submitted::Waiting(asked) = gate.submit(call(), Arc::new(WritesOne), &terms).await? else {
         bail!("a call that should ask did not");
     };
     let decision = Decision::Approve { by: By::Person("bench".to_owned()) };

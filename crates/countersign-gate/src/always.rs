@@ -1,0 +1,108 @@
+//! "Always": a yes that also keeps rules, in one step, so that a yes that comes too late leaves none.
+
+use std::time::Duration;
+
+use countersign_core::{
+    AlreadySettled, Approval, ApprovalId, By, Decision, Digest, Outcome, Proposal, Status,
+};
+
+use crate::clock::after;
+use crate::gate::{DecideError, Gate};
+use crate::rules::{RuleDraft, RulesError};
+use crate::store::{Origin, Transition};
+
+/// How far a yes reaches beyond its own call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// This conversation.
+    Session,
+    /// The whole project.
+    Project,
+}
+
+impl Scope {
+    /// How long what was granted holds: nobody remembers for ever what they once allowed.
+    fn lasts(self) -> Duration {
+        match self {
+            Self::Session => Duration::from_hours(24),
+            Self::Project => Duration::from_hours(24 * 90),
+        }
+    }
+}
+
+/// A person's yes that is to hold for calls like this one, too.
+#[derive(Clone, Debug)]
+pub struct Always {
+    /// How far it reaches.
+    pub scope: Scope,
+    /// The rules of the proposal that was picked, to the letter; the narrowest if none are named.
+    pub rules: Option<Vec<String>>,
+    /// Who says so.
+    pub by: By,
+    /// The digest of what they saw.
+    pub seen: Option<Digest>,
+}
+
+impl Gate {
+    /// Approves a request and keeps the rules of one of its proposals, both or neither.
+    pub async fn approve_always(
+        &self,
+        id: ApprovalId,
+        always: Always,
+    ) -> Result<Approval, DecideError> {
+        let Some(asked) = self.store().approval(id).await? else {
+            return Err(DecideError::Unknown(id));
+        };
+        let now = self.inner().clock.now();
+        let picked = picked(&asked, always.rules.as_deref())?;
+        let until = Some(after(now, always.scope.lasts()));
+        let drafts = picked.rules.iter().map(|rule| RuleDraft {
+            id: None,
+            effect: Outcome::Allow,
+            rule: rule.clone(),
+            why: Some(format!("always: {}", picked.label)),
+            expires_at: until,
+        });
+        let session = (always.scope == Scope::Session).then_some(&asked.call.session);
+        let (origin, by) = (Origin::Approval(id), always.by.to_string());
+        let granted = self.granted(&asked.call.project, session, origin, drafts.collect(), &by);
+        let granted = granted.map_err(|error| match error {
+            RulesError::Store(error) => DecideError::Store(error),
+            other => DecideError::NotAlways(other.to_string()),
+        })?;
+        let (seen, by) = (always.seen, always.by);
+        let step = move |stands: Approval| {
+            if seen.is_some_and(|seen| seen != stands.digest) {
+                return Err(DecideError::Drift(Box::new(stands)));
+            }
+            Ok(stands.settle(Decision::Approve { by }, now)?)
+        };
+        match self.inner().store.transition_granting(id, now, granted, step).await? {
+            Transition::Unknown => Err(DecideError::Unknown(id)),
+            Transition::Refused(refused) => Err(refused),
+            Transition::Made(settled) => {
+                self.wake(id);
+                if settled.status() == Status::Approved {
+                    Ok(*settled)
+                } else {
+                    Err(AlreadySettled(settled).into())
+                }
+            }
+        }
+    }
+}
+
+/// Only what was shown can be granted: one of the request's own proposals, to the letter.
+fn picked<'a>(asked: &'a Approval, rules: Option<&[String]>) -> Result<&'a Proposal, DecideError> {
+    let proposals = &asked.basis.proposals;
+    let Some(narrowest) = proposals.first() else {
+        let why = "this cannot be allowed for good: it is HIGH, or not understood well enough";
+        return Err(DecideError::NotAlways(why.to_owned()));
+    };
+    let Some(rules) = rules else { return Ok(narrowest) };
+    proposals.iter().find(|proposal| proposal.rules == rules).ok_or_else(|| {
+        let offered: Vec<_> = proposals.iter().map(|it| it.rules.join(", ")).collect();
+        let offered = offered.join(" | ");
+        DecideError::NotAlways(format!("that rule was not proposed; there are: {offered}"))
+    })
+}

@@ -1,0 +1,224 @@
+//! What was asked before: how much a proposal would have spared people.
+//!
+//! Kept in memory because it is wanted on every request: the record is read once, and what this gate
+//! is handed afterwards is noted as it comes. Only ever shown to people; nothing is decided by it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use countersign_core::rule::{Anchors, Layer, Source};
+use countersign_core::{
+    Approval, Mode, Outcome, Plan, Policy, ProjectId, Proposal, Risk, Rule, RuleSet, Stance,
+    ToolCall,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::gate::Gate;
+use crate::store::StoreError;
+
+/// How many calls back a proposal is tried on.
+const WINDOW: usize = 500;
+
+/// How many calls are tried on the spot; for more the runtime is left alone.
+const FEW: usize = 64;
+
+/// How many projects, and proposals of each, are remembered; beyond that all are counted anew.
+const MOST: usize = 64;
+
+/// A call that asked, as far as allowing rules look at it.
+struct Asked {
+    call: ToolCall,
+    plan: Plan,
+    risk: Risk,
+}
+
+/// The latest calls of one project.
+#[derive(Default)]
+struct Recent {
+    /// Each with its number; none for those that did not ask.
+    calls: VecDeque<(u64, Option<Arc<Asked>>)>,
+    /// Which of them the rules of a proposal would have allowed, up to a number.
+    counted: HashMap<Vec<String>, Counted>,
+}
+
+#[derive(Clone)]
+struct Counted {
+    /// The rules, ready to be asked: making them takes longer than asking.
+    policy: Arc<Policy>,
+    up_to: u64,
+    matched: Vec<u64>,
+}
+
+/// The latest calls of all projects.
+#[derive(Default)]
+pub(crate) struct History(Mutex<HashMap<ProjectId, Recent>>);
+
+impl Recent {
+    fn last(&self) -> u64 {
+        self.calls.back().map_or(0, |(at, _)| *at)
+    }
+
+    fn first(&self) -> u64 {
+        self.calls.front().map_or(0, |(at, _)| *at)
+    }
+
+    fn push(&mut self, call: &Approval) {
+        self.calls.push_back((self.last() + 1, asked(call)));
+        if self.calls.len() > WINDOW {
+            self.calls.pop_front();
+        }
+    }
+}
+
+impl History {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Recent>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn knows(&self, project: &ProjectId) -> bool {
+        self.lock().contains_key(project)
+    }
+
+    /// Takes in what the record holds of a project, newest first.
+    fn load(&self, project: &ProjectId, calls: &[Approval]) {
+        let mut projects = self.lock();
+        if projects.len() >= MOST {
+            projects.clear();
+        }
+        let recent = projects.entry(project.clone()).or_default();
+        if recent.calls.is_empty() {
+            calls.iter().rev().for_each(|call| recent.push(call));
+        }
+    }
+
+    /// Notes a call that was judged. Before the record was read there is nothing to add to.
+    pub(crate) fn note(&self, call: &Approval) {
+        if let Some(recent) = self.lock().get_mut(&call.call.project) {
+            recent.push(call);
+        }
+    }
+
+    /// Returns what is counted already of a proposal's rules.
+    fn known(&self, project: &ProjectId, rules: &[String]) -> Option<Counted> {
+        self.lock().get(project)?.counted.get(rules).cloned()
+    }
+
+    /// Returns the first and the last number there is, and the calls after one.
+    fn after(&self, project: &ProjectId, number: u64) -> (u64, u64, Vec<(u64, Arc<Asked>)>) {
+        let projects = self.lock();
+        let Some(recent) = projects.get(project) else { return Default::default() };
+        let new = recent.calls.iter().rev().take_while(|(at, _)| *at > number);
+        let new = new.filter_map(|(at, call)| Some((*at, call.clone()?))).collect();
+        (recent.first(), recent.last(), new)
+    }
+
+    /// Returns how many calls are left to try on some rules.
+    fn left(&self, project: &ProjectId, rules: &[String]) -> usize {
+        let up_to = self.known(project, rules).map_or(0, |counted| counted.up_to);
+        self.after(project, up_to).2.len()
+    }
+
+    fn keep(&self, project: &ProjectId, rules: &[String], counted: Counted) {
+        if let Some(recent) = self.lock().get_mut(project) {
+            if recent.counted.len() >= MOST {
+                recent.counted.clear();
+            }
+            recent.counted.insert(rules.to_vec(), counted);
+        }
+    }
+
+    /// Counts the calls that a proposal's rules would have allowed where they asked.
+    fn count(
+        &self,
+        project: &ProjectId,
+        rules: &[String],
+        anchors: &Anchors,
+        now: Timestamp,
+    ) -> u64 {
+        let known = self.known(project, rules);
+        let Some(mut counted) = known.or_else(|| uncounted(rules, anchors)) else { return 0 };
+        let (first, last, new) = self.after(project, counted.up_to);
+        let allowed = new.iter().filter(|(_, asked)| {
+            let Asked { call, plan, risk } = &**asked;
+            counted.policy.verdict(call, plan, *risk, now).outcome == Outcome::Allow
+        });
+        counted.matched.extend(allowed.map(|(at, _)| *at));
+        counted.matched.retain(|at| *at >= first);
+        counted.up_to = last;
+        let count = counted.matched.len() as u64;
+        self.keep(project, rules, counted);
+        count
+    }
+}
+
+fn uncounted(rules: &[String], anchors: &Anchors) -> Option<Counted> {
+    let rules = rules.iter().map(|text| Rule::parse(Outcome::Allow, text));
+    let rules = rules.collect::<Result<Vec<_>, _>>().ok()?;
+    let set = RuleSet::new(vec![Layer::of_rules(Source::Session, rules)], anchors.clone());
+    let stance = Stance::Attended { auto_approve_read: true };
+    let policy = Arc::new(Policy { stance, mode: Mode::Default, rules: Arc::new(set) });
+    Some(Counted { policy, up_to: 0, matched: Vec::new() })
+}
+
+/// Keeps of a call what allowing rules look at, which is not its input: that may be long.
+fn asked(approval: &Approval) -> Option<Arc<Asked>> {
+    if approval.verdict.outcome != Outcome::Ask || approval.effects.is_empty() {
+        return None;
+    }
+    let Approval { call, effects, commands, risk, .. } = approval;
+    let call = ToolCall {
+        input: Value::Null,
+        id: call.id,
+        project: call.project.clone(),
+        session: call.session.clone(),
+        run: call.run,
+        tool_use_id: call.tool_use_id.clone(),
+        tool_name: call.tool_name.clone(),
+        cwd: call.cwd.clone(),
+    };
+    let plan =
+        Plan { effects: effects.clone(), summary: String::new(), commands: commands.clone() };
+    Some(Arc::new(Asked { call, plan, risk: *risk }))
+}
+
+impl Gate {
+    /// Returns how many of a project's latest calls a proposal would have allowed where they asked.
+    pub async fn matched_before(
+        &self,
+        project: &ProjectId,
+        proposal: &Proposal,
+    ) -> Result<u64, StoreError> {
+        let counted = self.counted(project, vec![proposal.clone()]).await?;
+        Ok(counted.first().map_or(0, |proposal| proposal.matched_before))
+    }
+
+    /// Returns proposals with how often each would have matched.
+    pub(crate) async fn counted(
+        &self,
+        project: &ProjectId,
+        mut proposals: Vec<Proposal>,
+    ) -> Result<Vec<Proposal>, StoreError> {
+        if proposals.is_empty() {
+            return Ok(proposals);
+        }
+        let history = self.inner().history.clone();
+        if !history.knows(project) {
+            history.load(project, &self.inner().store.recent(project, WINDOW).await?);
+        }
+        let (project, now) = (project.clone(), self.inner().clock.now());
+        let anchors = self.rulebook().anchors(&project);
+        let left: usize = proposals.iter().map(|it| history.left(&project, &it.rules)).sum();
+        let count = move || {
+            for proposal in &mut proposals {
+                proposal.matched_before = history.count(&project, &proposal.rules, &anchors, now);
+            }
+            proposals
+        };
+        if left <= FEW {
+            return Ok(count());
+        }
+        let counting = tokio::task::spawn_blocking(count);
+        counting.await.map_err(|error| StoreError::corrupt("call", error))
+    }
+}

@@ -1,0 +1,200 @@
+//! Rules of a project: shown, replaced, revoked, tried out. All of it is the gate's doing.
+
+pub(crate) mod check;
+pub(crate) mod simulate;
+pub(crate) mod view;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use countersign_core::{Digest, ProjectId, RuleId};
+use countersign_gate::{RuleDraft, RulesError, TrustError};
+use jiff::Timestamp;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+pub(crate) use self::view::RuleEffect;
+use self::view::RuleList;
+use crate::app::App;
+use crate::body::Body;
+use crate::error::{ApiError, ErrorBody};
+use crate::sign_in::SignedIn;
+
+/// The rules that a project is to have.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRules {
+    /// The version they were made from; where it is given it must be what stands.
+    version: Option<String>,
+    rules: Vec<NewRule>,
+}
+
+/// A rule that a project is to have.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRule {
+    /// Which rule of the project it stands for; none for a new one.
+    id: Option<String>,
+    effect: RuleEffect,
+    /// In Claude Code's syntax.
+    rule: String,
+    why: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+}
+
+/// A rule to try out.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TriedRule {
+    effect: RuleEffect,
+    /// In Claude Code's syntax.
+    rule: String,
+}
+
+/// What a person has looked at and trusts.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrustedContent {
+    /// The digest of the workspace's file, as `files` gave it.
+    digest: String,
+}
+
+/// `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from.
+#[utoipa::path(get, path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
+    (status = 200, body = RuleList),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+))]
+pub(crate) async fn list(
+    _: SignedIn,
+    State(app): State<App>,
+    Path(project): Path<String>,
+) -> Result<Json<RuleList>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    view::rules(&app, &project.id).await
+}
+
+/// `PUT /my/projects/{project_id}/rules`: replaces the project's own rules.
+#[utoipa::path(put, path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
+    (status = 200, body = RuleList),
+    (status = 400, body = ErrorBody),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+    (status = 409, body = ErrorBody),
+))]
+pub(crate) async fn replace(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Body(wanted): Body<NewRules>,
+) -> Result<Json<RuleList>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    let drafts = wanted.rules.into_iter().map(NewRule::draft).collect::<Result<Vec<_>, _>>()?;
+    let version = wanted.version.map(Digest::from);
+    app.gate.replace_rules(&project.id, version, drafts, &person).await?;
+    view::rules(&app, &project.id).await
+}
+
+/// `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant.
+#[utoipa::path(delete, path = "/my/projects/{project_id}/rules/{rule_id}", params(
+    ("project_id" = String, Path),
+    ("rule_id" = String, Path),
+), responses(
+    (status = 200, body = RuleList),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+))]
+pub(crate) async fn revoke(
+    _: SignedIn,
+    State(app): State<App>,
+    Path((project, rule)): Path<(String, String)>,
+) -> Result<Json<RuleList>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    app.gate.revoke_rule(&project.id, rule_id(&rule)?).await?;
+    view::rules(&app, &project.id).await
+}
+
+/// `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now.
+#[utoipa::path(post, path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
+    (status = 200, body = RuleList),
+    (status = 400, body = ErrorBody),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+    (status = 409, body = ErrorBody),
+))]
+pub(crate) async fn trust(
+    _: SignedIn,
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Body(content): Body<TrustedContent>,
+) -> Result<Json<RuleList>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    let id = project.id.clone();
+    off_runtime(&app, &id, move |book, id| book.trust(id, &Digest::from(content.digest))).await??;
+    view::rules(&app, &project.id).await
+}
+
+/// Looks at the files of a project, off the runtime.
+async fn off_runtime<T: Send + 'static>(
+    app: &App,
+    project: &ProjectId,
+    look: impl FnOnce(&countersign_gate::Rulebook, &ProjectId) -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    let (book, project) = (app.gate.rulebook().clone(), project.clone());
+    let looking = tokio::task::spawn_blocking(move || look(&book, &project));
+    looking.await.map_err(|error| {
+        tracing::error!(%error, "the rule files could not be looked at");
+        ApiError::internal("rule_files", "the rule files could not be looked at")
+    })
+}
+
+fn rule_id(text: &str) -> Result<RuleId, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found(format!("no rule has the id `{text}`")))
+}
+
+impl NewRule {
+    fn draft(self) -> Result<RuleDraft, ApiError> {
+        let Self { id, effect, rule, why, expires_at } = self;
+        let id = id.as_deref().map(rule_id).transpose()?;
+        Ok(RuleDraft { id, effect: effect.into(), rule, why, expires_at })
+    }
+}
+
+impl TriedRule {
+    fn parse(self) -> Result<countersign_core::Rule, RulesError> {
+        let Self { effect, rule } = self;
+        RuleDraft { id: None, effect: effect.into(), rule, why: None, expires_at: None }.parse()
+    }
+}
+
+impl From<RulesError> for ApiError {
+    fn from(error: RulesError) -> Self {
+        match error {
+            RulesError::Bad { .. } | RulesError::TooMany => {
+                Self::bad_request("bad_rule", error.to_string())
+            }
+            RulesError::Changed => Self {
+                hint: Some("read the rules again and make the change anew"),
+                ..Self::conflict("rules_changed", error.to_string())
+            },
+            RulesError::Unknown(_) => Self::not_found(error.to_string()),
+            RulesError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<TrustError> for ApiError {
+    fn from(error: TrustError) -> Self {
+        match error {
+            TrustError::Changed | TrustError::Broken(_) => {
+                Self::conflict("changed", error.to_string())
+            }
+            TrustError::Unknown | TrustError::Absent => Self::not_found(error.to_string()),
+            TrustError::Nowhere => Self::internal("no_trust_file", error.to_string()),
+            TrustError::Io(ref cause) => {
+                tracing::error!(%cause, "a workspace could not be trusted");
+                Self::internal("trust", error.to_string())
+            }
+        }
+    }
+}
