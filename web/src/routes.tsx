@@ -2,6 +2,7 @@
 import { Redirect, Route, Switch } from "wouter";
 
 import { AgentPage } from "./routes/agent-page";
+import { RulesPage } from "./routes/rules-page";
 
 export function Routes() {
   return (
@@ -10,6 +11,7 @@ export function Routes() {
       <Route path="/agent/:id?">
         {({ id }) => <AgentPage sessionId={id === undefined ? null : decodeURIComponent(id)} />}
       </Route>
+      <Route path="/rules/:tab?">{({ tab }) => <RulesPage tab={tab ?? ""} />}</Route>
       <Route>
         <Redirect to="/agent" replace />
       </Route>

@@ -35,6 +35,8 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/", get(page::root))
         .route("/agent", get(page::agent))
         .route("/agent/{session}", get(page::agent))
+        .route("/rules", get(page::agent))
+        .route("/rules/{view}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
         .route("/my/projects/{project_id}/sessions", get(sessions::list))
         .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))

@@ -8,28 +8,52 @@ export class NotSignedIn extends Error {
   override name = "NotSignedIn";
 }
 
-async function get<T>(path: string): Promise<T> {
+/** The server understood and said no. */
+export class Refused extends Error {
+  override name = "Refused";
+  readonly status: number;
+  /** A stable word for programs. */
+  readonly code: string;
+  readonly hint: string | null;
+
+  constructor(status: number, { code, message, hint }: ErrorView) {
+    super(message ?? `the server answered ${status}`);
+    this.status = status;
+    this.code = code ?? "";
+    this.hint = hint ?? null;
+  }
+}
+
+interface ErrorView {
+  code?: string;
+  message?: string;
+  hint?: string | null;
+}
+
+/** One call of the REST surface. */
+export async function call<T>(method: "GET" | "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
-    headers: { accept: "application/json" },
+    method,
+    headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
     credentials: "same-origin",
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (response.status === 401) throw new NotSignedIn("not signed in");
-  if (!response.ok) throw new Error(await messageOf(response));
+  if (!response.ok) throw new Refused(response.status, await errorOf(response));
   return (await response.json()) as T;
 }
 
 /** Errors come as `{"error":{"message"}}`; a proxy in between may answer anything else. */
-async function messageOf(response: Response): Promise<string> {
+async function errorOf(response: Response): Promise<ErrorView> {
   try {
-    const body = (await response.json()) as { error?: { message?: string } };
-    return body.error?.message ?? `the server answered ${response.status}`;
+    return ((await response.json()) as { error?: ErrorView }).error ?? {};
   } catch {
-    return `the server answered ${response.status}`;
+    return {};
   }
 }
 
 export async function listSessions(): Promise<SessionView[]> {
-  return (await get<SessionList>(SESSIONS)).sessions;
+  return (await call<SessionList>("GET", SESSIONS)).sessions;
 }
 
 /**

@@ -1,12 +1,17 @@
 // The words of the socket, named once. Everything else imports them from here, so that
 // only this file notices when the generated schema changes its shape.
+import type { PreviewFacts, WithExtras, WithRule } from "./approval-extras";
 import type { components } from "./generated/schema";
 
 type Schemas = components["schemas"];
+type Request = { type: "tool_approval_request" };
+type Response = { command: "tool_approval_response" };
 
-export type ServerMessage = Schemas["ServerMessage"];
-export type ClientCommand = Schemas["ClientCommand"];
-export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+export type ApprovalRequest = WithExtras<Extract<Schemas["ServerMessage"], Request>>;
+export type ServerMessage = Exclude<Schemas["ServerMessage"], Request> | ApprovalRequest;
+export type ClientCommand =
+  | Exclude<Schemas["ClientCommand"], Response>
+  | WithRule<Extract<Schemas["ClientCommand"], Response>>;
 export type ApprovalStatus = Schemas["RequestStatus"];
 export type RiskLevel = Schemas["RiskLevel"];
 export type PermissionMode = Schemas["PermissionMode"];
@@ -14,17 +19,6 @@ export type ModeView = Schemas["ModeView"];
 export type SessionView = Schemas["SessionView"];
 export type SessionList = Schemas["SessionList"];
 export type Usage = Schemas["UsageView"];
-
-/** What a preview may say, whichever kind it is: every reader asks for what it can show. */
-export interface PreviewFacts {
-  is_new_file?: boolean;
-  command?: string;
-  cwd?: string;
-  description?: string | null;
-  timeout_ms?: number;
-  warnings?: string[];
-  input?: unknown;
-}
 
 export function previewOf(request: ApprovalRequest): PreviewFacts {
   return request.preview_data;

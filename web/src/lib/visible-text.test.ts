@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { visibleSegments } from "./visible-text";
+import { longLines, visibleSegments } from "./visible-text";
 import type { VisibleOptions } from "./visible-text";
 
 /** Draws the segments in one line: chips in ⟨⟩, mixed words in [[ ]]. */
@@ -56,4 +56,18 @@ test("long runs of blanks are counted where they could hide something", () => {
   expect(draw(`ls${" ".repeat(8)}; rm`, { blanks: 8 })).toBe(`ls${" ".repeat(8)}; rm`);
   expect(draw("a\n\n\n\n\nb", { emptyLines: true })).toBe("a⟨4 empty lines⟩b");
   expect(draw("a\n\nb", { emptyLines: true })).toBe("a\n\nb");
+});
+
+test("indentation is no hiding place, unless it goes on and on", () => {
+  const options = { blanks: 8, indent: true };
+  expect(draw(`${" ".repeat(12)}return 1;`, options)).toBe(`${" ".repeat(12)}return 1;`);
+  expect(draw(`a;\n${"\t".repeat(9)}b;`, options)).toBe(`a;\n${"\t".repeat(9)}b;`);
+  expect(draw(`ok;${" ".repeat(9)}rm`, options)).toBe("ok;⟨9 blanks⟩rm");
+  expect(draw(`ok;${" ".repeat(8)}rm`, options)).toBe(`ok;${" ".repeat(8)}rm`);
+  expect(draw(`${" ".repeat(200)}rm`, options)).toBe("⟨200 blanks⟩rm");
+});
+
+test("lines that run far to the right are found", () => {
+  expect(longLines("short")).toEqual([]);
+  expect(longLines(`a\n${"x".repeat(301)}\nb`)).toEqual([{ line: 2, length: 301 }]);
 });

@@ -12,9 +12,18 @@ export type Segment =
 export interface VisibleOptions {
   /** Runs of more blanks than this become a counted chip: blanks push text out of sight. */
   blanks?: number;
+  /** Whether blanks at the start of a line are indentation, which is counted only when there is far too much of it. */
+  indent?: boolean;
   /** Whether three and more empty lines become a counted chip. */
   emptyLines?: boolean;
 }
+
+/** More blanks than this in a row are not typing but hiding. */
+export const BLANKS = 8;
+/** From here on a line is flagged: what matters may be far out on the right. */
+export const LONG_LINE = 300;
+/** No code is indented this far. */
+const DEEP = 80;
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 
@@ -73,11 +82,22 @@ export function visibleSegments(text: string, options: VisibleOptions = {}): Seg
 
 const globalHidden = new RegExp(HIDDEN.source, "gu");
 
-function patternFor({ blanks, emptyLines }: VisibleOptions): RegExp | null {
+function patternFor({ blanks, indent, emptyLines }: VisibleOptions): RegExp | null {
   const parts = [HIDDEN.source];
   if (emptyLines) parts.push("\\n(?:[ \\t]*\\n){3,}");
-  if (blanks !== undefined) parts.push(`[ \\t]{${blanks + 1},}`);
+  if (blanks !== undefined) parts.push(blankRun(blanks, indent ?? false));
   return parts.length === 1 ? null : new RegExp(parts.join("|"), "gu");
+}
+
+function blankRun(blanks: number, indent: boolean): string {
+  const run = `[ \\t]{${blanks + 1},}`;
+  return indent ? `(?<=[^ \\t\\n])${run}|[ \\t]{${DEEP + 1},}` : run;
+}
+
+/** The lines that are too long to be taken in, by number and length. */
+export function longLines(text: string): { line: number; length: number }[] {
+  if (text.length <= LONG_LINE) return [];
+  return text.split("\n").flatMap(({ length }, index) => (length > LONG_LINE ? [{ line: index + 1, length }] : []));
 }
 
 function chipFor(text: string): Segment {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { ServerMessage } from "../api/message";
 import { violations } from "../testing/axe";
-import { approvalRequest, caughtUpMessage, resumedMessage, runMessages } from "../testing/messages";
+import { approvalRequest, caughtUpMessage, resolvedMessage, resumedMessage, runMessages } from "../testing/messages";
 
 // The socket lives as long as the page, so each test loads the page anew.
 class FakeWebSocket extends EventTarget {
@@ -205,6 +205,8 @@ test("a lost connection keeps what is being written", async () => {
   await screen.findByText("Reconnecting…");
   expect(screen.getByRole("button", { name: "Send" })).toBeDisabled();
   expect(screen.getByLabelText("Prompt")).toHaveValue("half a thought");
+  // Or the attempt to reconnect would come in the middle of the next test.
+  await screen.findByText("Connected");
 });
 
 test("without a session of ours the page says how to sign in", async () => {
@@ -216,10 +218,11 @@ test("without a session of ours the page says how to sign in", async () => {
 
 test("markdown shows no markup of the model's, loads no picture, links only to the web", async () => {
   await openLive("/agent/s1");
-  const text = "**bold** <img src=x onerror=alert(1)> ![pic](https://evil.example/p.png) [run](javascript:alert(1)) [mail](mailto:a@b.example) [here](/agent) [doc](https://docs.rs)";
+  const text = "**bold** <img src=x onerror=alert(1)> ![pic](https://evil.example/p.png) [run](javascript:alert(1)) [mail](mailto:a@b.example) [here](/agent) [doc](https://docs.rs) `a\u202eb`";
   act(() => FakeWebSocket.last.receive({ type: "assistant", subtype: "text", seq: 1, session_id: "s1", content: { text } }));
   const link = await screen.findByRole("link", { name: "doc" });
   expect(link).toHaveAttribute("rel", "noreferrer");
+  expect(screen.getByText("⟨U+202E⟩")).toBeVisible();
   expect(document.querySelector("img")).toBeNull();
   expect(screen.getByRole("link", { name: "pic" })).toHaveAttribute("target", "_blank");
   for (const name of ["run", "mail", "here"]) expect(screen.queryByRole("link", { name })).toBeNull();
@@ -233,4 +236,46 @@ test("the page has no accessibility violations, empty and at work", async () => 
   act(() => FakeWebSocket.last.receive(...runMessages(followed()).slice(0, 4), approvalRequest()));
   await screen.findByRole("dialog");
   expect(await violations()).toEqual([]);
+});
+
+test("a yes that reaches further, and one to an edited call, are sent with the digest of what was shown", async () => {
+  await openLive("/agent/s1");
+  const allowed = ["approve", "reject", "edit", "session", "project"] as const;
+  const proposals = [{ rules: ["Write(note.txt)", "Read(note.txt)"], label: "this file" }];
+  const receive = (id: string) =>
+    act(() => FakeWebSocket.last.receive(approvalRequest({ request_id: id, allowed_decisions: [...allowed], proposals })));
+  receive("q1");
+  await userEvent.click(await screen.findByRole("button", { name: "Approve and don’t ask again" }));
+  await userEvent.click(screen.getByRole("radio", { name: "in this project" }));
+  const grant = screen.getByRole("button", { name: /add the rule in this project/ });
+  await vi.waitFor(() => expect(grant).toBeEnabled());
+  await userEvent.click(grant);
+  const answer = { command: "tool_approval_response", approved: true, digest: "d1" };
+  expect(FakeWebSocket.last.sent.at(-1)).toEqual({ ...answer, request_id: "q1", scope: "project", rule: "Write(note.txt)\nRead(note.txt)" });
+
+  act(() => FakeWebSocket.last.receive(resolvedMessage("APPROVED", "q1", "me")));
+  await vi.waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  receive("q2");
+  await userEvent.click(await screen.findByRole("button", { name: "Edit first" }));
+  fireEvent.change(screen.getByRole("textbox", { name: "Content" }), { target: { value: "bye\n" } });
+  const approve = screen.getByRole("button", { name: "Approve edited" });
+  await vi.waitFor(() => expect(approve).toBeEnabled());
+  await userEvent.click(approve);
+  expect(FakeWebSocket.last.sent.at(-1)).toEqual({ ...answer, request_id: "q2", edited_input: { file_path: "/w/note.txt", content: "bye\n" } });
+});
+
+test("the rules are a place of their own, where what waits is still seen", async () => {
+  await openLive("/agent/s1");
+  await userEvent.click(screen.getByRole("link", { name: "Rules" }));
+  expect(window.location.pathname).toBe("/rules");
+  expect(await screen.findByRole("heading", { name: "Rules" })).toBeVisible();
+  expect(FakeWebSocket.count, "the connection stays").toBe(1);
+  act(() => FakeWebSocket.last.receive(approvalRequest()));
+  expect(await screen.findByRole("dialog", { name: "Write: approval needed" })).toBeVisible();
+});
+
+test("the rules can be the first thing that is opened", async () => {
+  await openLive("/rules/try");
+  expect(await screen.findByRole("navigation", { name: "Rules" })).toBeVisible();
+  expect(screen.getByRole("link", { name: "What would this do?" })).toHaveAttribute("aria-current", "page");
 });

@@ -1,5 +1,5 @@
-// The one page: conversations on the left, the transcript, and what waits for approval on the right.
-import { useCallback, useEffect, useState } from "react";
+// A conversation: its transcript and the prompt.
+import { useCallback } from "react";
 import { useLocation } from "wouter";
 
 import type { AgentSocket } from "../api/socket";
@@ -8,44 +8,19 @@ import { PromptBox } from "../features/agent/prompt-box";
 import type { RunSettings } from "../features/agent/run-settings";
 import { useAgent } from "../features/agent/store";
 import { Transcript } from "../features/agent/transcript";
-import { Announcer } from "../features/approvals/announcer";
-import { ApprovalPanel } from "../features/approvals/approval-panel";
-import type { Decide } from "../features/approvals/approval-panel";
-import { Notices } from "../features/approvals/notices";
-import { shownEntries } from "../features/approvals/queue-state";
 import { useApprovals } from "../features/approvals/store";
-import { useSessions } from "../features/sessions/use-sessions";
-import { useMedia } from "../lib/use-media";
 import styles from "./agent-page.module.css";
 import { useConnection, useLink } from "./connection";
-import { SideBar } from "./side-bar";
-import { SignInPage } from "./sign-in-page";
-import { TopBar } from "./top-bar";
+import { Shell } from "./shell";
 import { Welcome } from "./welcome";
 
 export function AgentPage({ sessionId }: { sessionId: string | null }) {
   const socket = useConnection(sessionId);
-  const link = useLink((state) => state.link);
-  const isRunning = useAgent((state) => state.isRunning);
-  const sessions = useSessions(`${sessionId} ${isRunning} ${link}`);
-  const isWide = useMedia("(min-width: 1000px)");
-  const [isSideOpen, setSideOpen] = useState(isWide);
-  useTitleBadge();
-
-  if (link === "unauthorized" || sessions.isUnauthorized) return <SignInPage />;
+  const isLive = useLink((state) => state.link === "live");
   return (
-    <div className={styles.page}>
-      <TopBar link={link} isSideOpen={isSideOpen} onToggleSide={() => setSideOpen(!isSideOpen)} />
-      <div className={styles.columns}>
-        {isSideOpen && (
-          <SideBar {...sessions} currentId={sessionId} onLeave={() => !isWide && setSideOpen(false)} />
-        )}
-        <Conversation socket={socket} isLive={link === "live"} />
-        <ApprovalPanel {...decideOver(socket)} />
-      </div>
-      <Notices />
-      <Announcer />
-    </div>
+    <Shell socket={socket} sessionId={sessionId}>
+      <Conversation socket={socket} isLive={isLive} />
+    </Shell>
   );
 }
 
@@ -85,27 +60,4 @@ function startRun(socket: AgentSocket, prompt: string, { mode, runsReads }: RunS
 
 function stopRun(socket: AgentSocket) {
   socket.send({ command: "cancel", session_id: useAgent.getState().sessionId });
-}
-
-/** The digest goes along: the server refuses a decision on anything but what was shown. */
-function decideOver(socket: AgentSocket): Decide {
-  return {
-    decide: ({ request }, decision, feedback) =>
-      socket.send({
-        command: "tool_approval_response",
-        request_id: request.request_id,
-        approved: decision === "approve",
-        digest: request.digest,
-        ...(decision === "reject" && feedback !== "" ? { feedback } : {}),
-      }),
-    approveAll: (sessionId) =>
-      socket.send({ command: "approve_all", ...(sessionId === undefined ? {} : { session_id: sessionId }) }),
-  };
-}
-
-function useTitleBadge() {
-  const waiting = useApprovals((queue) => shownEntries(queue).length);
-  useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) Countersign` : "Countersign";
-  }, [waiting]);
 }

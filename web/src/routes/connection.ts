@@ -45,3 +45,15 @@ export function useConnection(routeId: string | null): AgentSocket {
   }, [routeId]);
   return theSocket();
 }
+
+/** For addresses without a conversation: the socket stays where it is, since requests of every conversation reach it. */
+export function useAnyConnection(): AgentSocket {
+  useEffect(() => {
+    const agent = useAgent.getState();
+    if (agent.sessionId !== "") return;
+    const sessionId = randomId();
+    agent.show(sessionId, true);
+    theSocket().open(sessionId);
+  }, []);
+  return theSocket();
+}

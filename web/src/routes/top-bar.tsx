@@ -1,4 +1,4 @@
-import { Link as RouteLink } from "wouter";
+import { Link as RouteLink, useRoute } from "wouter";
 
 import type { Link } from "../api/socket";
 import { useAgent } from "../features/agent/store";
@@ -18,6 +18,7 @@ interface TopBarProps {
 
 export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
   const server = useAgent((state) => state.server);
+  const [isAtRules] = useRoute("/rules/*?");
   return (
     <header className={styles.bar}>
       <Button look="quiet" size="icon" aria-expanded={isSideOpen} aria-label="Conversations" onClick={onToggleSide}>
@@ -26,6 +27,9 @@ export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
       <RouteLink href="/agent" className={styles.brand ?? ""}>
         <Logo size={22} />
         <span>Countersign</span>
+      </RouteLink>
+      <RouteLink href="/rules" className={styles.link ?? ""} aria-current={isAtRules ? "page" : undefined}>
+        Rules
       </RouteLink>
       {server && (
         <span className={styles.facts}>

@@ -1,8 +1,10 @@
 import { useState } from "react";
 
 import { cap } from "../lib/cap";
+import { BLANKS } from "../lib/visible-text";
 import { Button } from "./button";
 import styles from "./capped-text.module.css";
+import { LongLines } from "./long-lines";
 import { Visible } from "./visible";
 
 interface CappedTextProps {
@@ -10,17 +12,20 @@ interface CappedTextProps {
   label: string;
   lines?: number;
   characters?: number;
+  /** Whether it may try to hide something: then long runs of blanks are counted and long lines flagged. */
+  isSuspect?: boolean;
 }
 
 /** Preformatted text that shows its beginning, says what is missing, and shows all on request. */
-export function CappedText({ text, label, lines = 24, characters = 6000 }: CappedTextProps) {
+export function CappedText({ text, label, lines = 24, characters = 6000, isSuspect = false }: CappedTextProps) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : cap(text, lines, characters);
   return (
     <div className={styles.capped}>
       <pre className={styles.text} role="region" aria-label={label}>
-        <Visible text={shown} />
+        <Visible text={shown} {...(isSuspect ? { blanks: BLANKS, indent: true } : {})} />
       </pre>
+      {isSuspect && <LongLines text={shown} />}
       {shown.length < text.length && (
         <Button look="quiet" size="small" onClick={() => setWhole(true)}>
           Show all ({text.length.toLocaleString("en")} characters)

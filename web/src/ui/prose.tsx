@@ -1,3 +1,4 @@
+import { BLANKS } from "../lib/visible-text";
 import { Visible } from "./visible";
 import styles from "./prose.module.css";
 
@@ -12,7 +13,7 @@ export function Prose({ text }: { text: string }) {
     if (index % 2 === 0) return <Visible key={key} text={part} />;
     return (
       <code key={key} className={styles.value}>
-        <Visible text={part} />
+        <Visible text={part} blanks={BLANKS} />
       </code>
     );
   });

@@ -38,6 +38,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/projects/{project_id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from. */
+        get: operations["list"];
+        /** `PUT /my/projects/{project_id}/rules`: replaces the project's own rules. */
+        put: operations["replace"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/rules/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything. */
+        post: operations["check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/rules/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules. */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/rules/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now. */
+        post: operations["trust"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant. */
+        delete: operations["revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/my/projects/{project_id}/sessions": {
         parameters: {
             query?: never;
@@ -77,7 +163,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @enum {string} */
-        AllowedDecision: "approve" | "reject";
+        AllowedDecision: "approve" | "reject" | "edit" | "session" | "project";
         /** @description S1.7's request, and what we add. */
         ApprovalRequest: {
             request_id: string;
@@ -107,6 +193,11 @@ export interface components {
             /** @description What a decision is bound to. */
             digest: string;
             allowed_decisions: components["schemas"]["AllowedDecision"][];
+            /** @description What "always" could mean here, narrowest first. */
+            proposals: components["schemas"]["ProposalView"][];
+            edited: components["schemas"]["EditedView"] | null;
+            /** @description What moved, where it was approved before. */
+            asked_again: string | null;
         };
         ApprovalResolved: {
             request_id: string;
@@ -126,8 +217,10 @@ export interface components {
             digest?: string | null;
             /** @description The whole input as the person changed it. */
             edited_input?: unknown;
-            /** @description How far the decision reaches: `once`. */
-            scope?: string | null;
+            /** @description How far the decision reaches; `once` unless said. */
+            scope?: components["schemas"]["DecisionScope"];
+            /** @description The rules of the proposal that was picked, a line each; the narrowest if none. */
+            rule?: string | null;
         };
         AssistantMessage: {
             content: {
@@ -173,6 +266,47 @@ export interface components {
             /** @enum {string} */
             type: "error";
         });
+        /** @description A call that the rules would have treated otherwise. */
+        ChangeView: {
+            tool_id: string;
+            tool_name: string;
+            summary: string;
+            /** Format: date-time */
+            created_at: string;
+            before: components["schemas"]["RuleEffect"];
+            after: components["schemas"]["RuleEffect"];
+            decided: components["schemas"]["DecidedView"] | null;
+            /** @description Whether it would run although a person rejected it, or be denied although one approved it. */
+            contradicts: boolean;
+            /** @description The rules that make the difference. */
+            rules: string[];
+        };
+        /** @description What the gate would say of a call. */
+        CheckView: {
+            success: boolean;
+            verdict: components["schemas"]["RuleEffect"];
+            risk_level: components["schemas"]["RiskLevel"];
+            /** @description What it would do, in one sentence. */
+            summary: string;
+            reasons: components["schemas"]["ReasonView"][];
+            /** @description What it would do, one by one. */
+            effects: Record<string, never>[];
+            /** @description The commands it would run, one by one. */
+            commands: components["schemas"]["PartView"][];
+            /** @description What "always" could mean, narrowest first. */
+            proposals: components["schemas"]["ProposalView"][];
+            /** @description All of it as text for people. */
+            explanation: string;
+        };
+        /** @description A call to judge. */
+        CheckedCall: {
+            tool_name: string;
+            tool_input: unknown;
+            /** @description What becomes of calls that would ask; as the rules say where it is not given. */
+            mode?: string | null;
+            /** @description These instead of the project's own rules. */
+            rules?: components["schemas"]["TriedRule"][] | null;
+        };
         /** @description What a client wants. */
         ClientCommand: (components["schemas"]["RunCommand"] & {
             /** @enum {string} */
@@ -190,12 +324,26 @@ export interface components {
             /** @enum {string} */
             command: "resume";
         });
+        /**
+         * @description What a person made of a request.
+         * @enum {string}
+         */
+        DecidedView: "approved" | "rejected" | "timeout" | "cancelled";
+        /**
+         * @description How far a yes reaches.
+         * @enum {string}
+         */
+        DecisionScope: "once" | "session" | "project";
         /** @description How much a diff changes. */
         DiffStat: {
             added: number;
             removed: number;
             /** @description How many lines of the diff were left out of `diff_lines`. */
             omitted: number;
+        };
+        /** @description An input that a person has changed. */
+        EditedView: {
+            original_input: unknown;
         };
         /** @description The body of an error. */
         ErrorBody: {
@@ -220,6 +368,33 @@ export interface components {
             /** @description What can be done about it. */
             hint?: string | null;
         };
+        /** @description One file of a change: S1.10's four fields, and what a diff of lines does not show. */
+        FileView: {
+            file_path: string;
+            is_new_file: boolean;
+            original_lines: number;
+            new_lines: number;
+            is_deleted?: boolean;
+            renamed_from?: string | null;
+            old_mode?: string | null;
+            new_mode?: string | null;
+            link_target?: string | null;
+            is_binary?: boolean;
+            /** Format: int64 */
+            original_size?: number | null;
+            /** Format: int64 */
+            new_size?: number | null;
+            line_endings?: components["schemas"]["LineEndingsView"] | null;
+            omitted_lines?: number | null;
+            /** @description What changes, where there are several files: for one it stands in the request itself. */
+            diff_lines?: string[] | null;
+        };
+        /** @description How line ends change. */
+        LineEndingsView: {
+            from: string;
+            to: string;
+            final_newline?: string | null;
+        };
         /** @description A permission mode as the page offers it. */
         ModeView: {
             id: components["schemas"]["PermissionMode"];
@@ -227,10 +402,29 @@ export interface components {
             available: boolean;
             reason?: string;
         };
+        /** @description A rule that a project is to have. */
+        NewRule: {
+            /** @description Which rule of the project it stands for; none for a new one. */
+            id?: string | null;
+            effect: components["schemas"]["RuleEffect"];
+            /** @description In Claude Code's syntax. */
+            rule: string;
+            why?: string | null;
+            /** Format: date-time */
+            expires_at?: string | null;
+        };
+        /** @description The rules that a project is to have. */
+        NewRules: {
+            /** @description The version they were made from; where it is given it must be what stands. */
+            version?: string | null;
+            rules: components["schemas"]["NewRule"][];
+        };
         /** @description The conversation a command is about; the socket's own if none is named. */
         OfSession: {
             session_id?: string | null;
         };
+        /** @enum {string} */
+        OriginKind: "page" | "approval" | "file";
         Outcome: {
             content: {
                 message: string;
@@ -244,6 +438,16 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "error";
+        };
+        /** @description One command of a command line, what it would do and what was said of it. */
+        PartView: {
+            text: string;
+            /** @description The file that would run, where it was found and is trusted. */
+            program: string | null;
+            wrappers: string[];
+            verdict: components["schemas"]["RuleEffect"];
+            effects: string[];
+            reasons: string[];
         };
         /**
          * @description S1's three ways to run.
@@ -263,11 +467,8 @@ export interface components {
             run_id?: string;
         };
         /** @description What is known about a preview beside the diff itself. */
-        PreviewData: {
-            file_path: string;
-            is_new_file: boolean;
-            original_lines: number;
-            new_lines: number;
+        PreviewData: components["schemas"]["FileView"] | {
+            files: components["schemas"]["FileView"][];
         } | {
             command: string;
             cwd: string;
@@ -275,11 +476,37 @@ export interface components {
             /** Format: int64 */
             timeout_ms: number;
             warnings: string[];
+            /** @description Its commands one by one. */
+            parts: components["schemas"]["PartView"][];
         } | {
             input: unknown;
         };
-        /** @enum {string} */
-        PreviewType: "diff" | "command" | "generic";
+        /**
+         * @description What kind of preview it is.
+         * @enum {string}
+         */
+        PreviewType: "diff" | "multi_diff" | "command" | "generic";
+        /** @description One thing that "always" could mean. */
+        ProposalView: {
+            /** @description The rules that would be kept, word for word. */
+            rules: string[];
+            label: string;
+            /**
+             * Format: int64
+             * @description How many recent calls that asked it would have allowed.
+             */
+            matched_before: number;
+        };
+        /** @description Why something was said of a call. */
+        ReasonView: {
+            outcome: components["schemas"]["RuleEffect"];
+            text: string;
+            /** @description Which of `commands` it is about, where it is about one. */
+            part: number | null;
+            rule: components["schemas"]["SpokenView"] | null;
+            /** @description What would change it. */
+            remedy: string | null;
+        };
         /**
          * @description S1.7's words for where a request stands.
          * @enum {string}
@@ -318,6 +545,84 @@ export interface components {
         };
         /** @enum {string} */
         RiskLevel: "LOW" | "MEDIUM" | "HIGH";
+        /**
+         * @description What a rule does.
+         * @enum {string}
+         */
+        RuleEffect: "allow" | "ask" | "deny";
+        /** @description A file of rules. */
+        RuleFileView: {
+            source: components["schemas"]["RuleSource"];
+            path: string;
+            present: boolean;
+            /** @description Whether what it allows counts. */
+            trusted: boolean;
+            /** @description What to trust it by. */
+            digest: string | null;
+            /** @description Why it could not be read: everything asks until it can be. */
+            broken: string | null;
+            problems: components["schemas"]["RuleProblem"][];
+        };
+        /** @description Everything that holds in a project. */
+        RuleList: {
+            success: boolean;
+            /** @description What tells this state of the rules from every other. */
+            version: string;
+            /** @description What becomes of calls that would ask, in runs that name no mode. */
+            mode: string;
+            rules: components["schemas"]["RuleView"][];
+            files: components["schemas"]["RuleFileView"][];
+            /** @description There is one page. */
+            next_cursor: string | null;
+        };
+        /** @description How a rule came to be. */
+        RuleOrigin: {
+            kind: components["schemas"]["OriginKind"];
+            /** @description The request to which somebody said "always". */
+            approval_id: string | null;
+            /** @description The file it stands in. */
+            path: string | null;
+        };
+        /** @description A rule that could not be followed. */
+        RuleProblem: {
+            rule: string;
+            why: string;
+            /** @description What it was meant to do. */
+            outcome: components["schemas"]["RuleEffect"];
+        };
+        /**
+         * @description Who a rule comes from.
+         * @enum {string}
+         */
+        RuleSource: "user" | "workspace" | "project" | "session";
+        /** @description A rule. */
+        RuleView: {
+            /** @description What it is revoked by; none for rules that stand in a file. */
+            id: string | null;
+            effect: components["schemas"]["RuleEffect"];
+            rule: string;
+            why: string | null;
+            source: components["schemas"]["RuleSource"];
+            /** @description The conversation it holds in, where it holds in one only. */
+            session_id: string | null;
+            origin: components["schemas"]["RuleOrigin"];
+            created_by: string | null;
+            /** Format: date-time */
+            created_at: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /**
+             * Format: int64
+             * @description How many calls ran because of it.
+             */
+            uses: number;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** @description Whether it counts now: not while it waits for trust, nor once it has expired. */
+            holds: boolean;
+            /** @description What its author should know about it. */
+            warnings: string[];
+        };
         /** @description A prompt and how to run it. */
         RunCommand: {
             /** @description What the person asks. */
@@ -363,6 +668,30 @@ export interface components {
             /** @description Whether a run is going on. */
             active: boolean;
         };
+        /** @description Rules to try on what was recorded. */
+        SimulatedRules: {
+            /** @description These instead of the project's own rules. */
+            rules: components["schemas"]["TriedRule"][];
+            /** @description How many calls, 500 unless said and 1000 at the most. */
+            limit?: number | null;
+        };
+        /** @description What the rules would have made of the recorded calls. */
+        SimulationView: {
+            success: boolean;
+            /** @description How many calls were looked at. */
+            replayed: number;
+            before: components["schemas"]["TallyView"];
+            after: components["schemas"]["TallyView"];
+            /** @description What would be otherwise, newest first. */
+            changed: components["schemas"]["ChangeView"][];
+        };
+        /** @description A rule that spoke. */
+        SpokenView: {
+            rule: string;
+            source: components["schemas"]["RuleSource"];
+            id?: string | null;
+            why?: string | null;
+        };
         SystemMessage: {
             /** @description First in every run. */
             content: {
@@ -396,6 +725,23 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "retry";
+        };
+        /** @description How many calls had which verdict. */
+        TallyView: {
+            allow: number;
+            ask: number;
+            deny: number;
+        };
+        /** @description A rule to try out. */
+        TriedRule: {
+            effect: components["schemas"]["RuleEffect"];
+            /** @description In Claude Code's syntax. */
+            rule: string;
+        };
+        /** @description What a person has looked at and trusts. */
+        TrustedContent: {
+            /** @description The digest of the workspace's file, as `files` gave it. */
+            digest: string;
         };
         /** @description How many tokens a run took. */
         UsageView: {
@@ -463,6 +809,293 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+        };
+    };
+    list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    replace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRules"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckedCall"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    simulate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulatedRules"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trust: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustedContent"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

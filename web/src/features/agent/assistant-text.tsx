@@ -1,6 +1,7 @@
 import { Suspense, lazy, memo, useDeferredValue } from "react";
 
 import { markdownBlocks } from "../../lib/markdown-blocks";
+import { Visible } from "../../ui/visible";
 import styles from "./assistant-text.module.css";
 
 const Markdown = lazy(() => import("./markdown"));
@@ -8,7 +9,7 @@ const Markdown = lazy(() => import("./markdown"));
 /** Plain until the Markdown chunk is there: the words do not wait for their looks. */
 export const AssistantText = memo(function AssistantText({ text }: { text: string }) {
   return (
-    <Suspense fallback={<p className={styles.plain}>{text}</p>}>
+    <Suspense fallback={<p className={styles.plain}><Visible text={text} /></p>}>
       <Markdown text={text} />
     </Suspense>
   );

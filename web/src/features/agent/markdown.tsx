@@ -4,9 +4,35 @@ import ReactMarkdown from "react-markdown";
 import type { Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
+import { visibleSegments } from "../../lib/visible-text";
+import visible from "../../ui/visible.module.css";
 import styles from "./markdown.module.css";
 
 const PLUGINS = [remarkGfm];
+const HTML_PLUGINS = [() => showHidden];
+
+interface Node {
+  type: string;
+  value?: string;
+  tagName?: string;
+  properties?: Record<string, unknown>;
+  children?: Node[];
+}
+
+/** The model's text hides nothing either: what the eye would miss becomes a chip, as in `Visible`. */
+function showHidden(node: Node) {
+  if (!node.children) return;
+  node.children = node.children.flatMap((child) => (child.type === "text" ? chipped(child.value ?? "") : [child]));
+  node.children.forEach(showHidden);
+}
+
+function chipped(text: string): Node[] {
+  return visibleSegments(text).map((segment) => {
+    if (segment.kind !== "chip") return { type: "text", value: segment.text };
+    const properties = { className: visible.chip, title: segment.name };
+    return { type: "element", tagName: "span", properties, children: [{ type: "text", value: `⟨${segment.label}⟩` }] };
+  });
+}
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => <SafeLink href={href}>{children}</SafeLink>,
@@ -36,7 +62,7 @@ function SafeLink({ href, children }: { href: string | undefined; children: Reac
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className={styles.markdown}>
-      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
+      <ReactMarkdown remarkPlugins={PLUGINS} rehypePlugins={HTML_PLUGINS} components={COMPONENTS}>
         {text}
       </ReactMarkdown>
     </div>

@@ -2,6 +2,7 @@
 import { memo, useState } from "react";
 
 import { classNames } from "../../lib/class-names";
+import { BLANKS } from "../../lib/visible-text";
 import { Badge } from "../../ui/badge";
 import type { Tone } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -38,7 +39,7 @@ export const ToolCall = memo(function ToolCall({ item, verdict, root, isRunning,
             <Visible text={name} />
           </span>{" "}
           <span className={styles.detail}>
-            <Visible text={detail} />
+            <Visible text={detail} blanks={BLANKS} />
           </span>
         </button>
         <State state={state} />
@@ -109,7 +110,7 @@ function Details({ item }: { item: ToolItem }) {
   return (
     <div className={styles.details}>
       <h3>Input</h3>
-      <CappedText label={`Input of ${item.name}`} text={JSON.stringify(item.input, null, 2)} />
+      <CappedText label={`Input of ${item.name}`} text={JSON.stringify(item.input, null, 2)} isSuspect />
       {item.result && (
         <>
           <h3>{item.result.isError ? "Error" : "Result"}</h3>

@@ -4,34 +4,45 @@ import type { Ref, RefObject } from "react";
 
 import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
+import { BLANKS } from "../../lib/visible-text";
 import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import styles from "./approval-dialog.module.css";
+import { AskedAgain } from "./asked-again";
 import { CommandPreview } from "./command-preview";
 import { Countdown } from "./countdown";
 import { DecisionBar } from "./decision-bar";
 import { DiffPreview } from "./diff-preview";
 import { GenericPreview } from "./generic-preview";
+import { InputEditor } from "./input-editor";
 import { MoreBelow } from "./more-below";
-import type { Decision, Entry } from "./queue-state";
+import { MultiDiffPreview } from "./multi-diff-preview";
+import type { Decision, Entry, Terms } from "./queue-state";
 import { RiskBadge } from "./risk-badge";
 
 interface ApprovalDialogProps {
   entry: Entry;
   draft: string;
+  /** What the editor holds; none while it is closed. */
+  edit: string | null;
+  isAnswerToEdit: boolean;
   isLive: boolean;
   isArmed: boolean;
   skew: number;
   onDraft: (text: string) => void;
-  onDecide: (decision: Decision) => void;
+  onDecide: (decision: Decision, terms?: Terms) => void;
+  onEdit: () => void;
+  onEdited: (text: string | null) => void;
   bodyRef: RefObject<HTMLDivElement | null>;
+  editorRef: Ref<HTMLTextAreaElement>;
   approveRef: Ref<HTMLButtonElement>;
   feedbackRef: Ref<HTMLTextAreaElement>;
 }
 
-export function ApprovalDialog({ entry, skew, bodyRef, ...bar }: ApprovalDialogProps) {
-  const { request } = entry;
+export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdited, ...bar }: ApprovalDialogProps) {
+  const { edit } = bar;
+  const { request } = bar.entry;
   const summary = useId();
   const artefact = useRef<HTMLDivElement>(null);
   const [hiddenLines, setHiddenLines] = useState(0);
@@ -56,7 +67,17 @@ export function ApprovalDialog({ entry, skew, bodyRef, ...bar }: ApprovalDialogP
           <Prose text={summaryOf(request)} />
         </p>
         <Path request={request} />
+        <AskedAgain request={request} isAnswerToEdit={isAnswerToEdit} />
         <Why request={request} />
+        {edit !== null && (
+          <InputEditor
+            request={request}
+            text={edit}
+            onChange={onEdited}
+            onClose={() => onEdited(null)}
+            fieldRef={editorRef}
+          />
+        )}
         <div ref={artefact}>
           <Artefact request={request} onHidden={setHiddenLines} />
         </div>
@@ -64,7 +85,7 @@ export function ApprovalDialog({ entry, skew, bodyRef, ...bar }: ApprovalDialogP
         <RawInput request={request} />
       </div>
       <MoreBelow scroller={bodyRef} content={artefact} />
-      <DecisionBar entry={entry} hiddenLines={hiddenLines} {...bar} />
+      <DecisionBar hiddenLines={hiddenLines} {...bar} />
     </div>
   );
 }
@@ -79,7 +100,7 @@ function Path({ request: { file_path: path, summary } }: { request: ApprovalRequ
   if (!path || summary.includes(`\`${path}\``)) return null;
   return (
     <p className={styles.path}>
-      <Visible text={path} />
+      <Visible text={path} blanks={BLANKS} />
     </p>
   );
 }
@@ -110,6 +131,8 @@ function Artefact({ request, onHidden }: ArtefactProps) {
   switch (request.preview_type) {
     case "diff":
       return <DiffPreview request={request} onHidden={onHidden} />;
+    case "multi_diff":
+      return <MultiDiffPreview request={request} onHidden={onHidden} />;
     case "command":
       return <CommandPreview request={request} />;
     // Also for a kind that a newer server sends to a tab left open: its whole input is shown, never nothing.
@@ -125,7 +148,7 @@ function AgentSays({ text }: { text: string | null | undefined }) {
     <figure className={styles.says}>
       <figcaption>The agent says</figcaption>
       <p>
-        <Visible text={text} />
+        <Visible text={text} blanks={BLANKS} emptyLines />
       </p>
     </figure>
   );
@@ -137,7 +160,7 @@ function RawInput({ request }: { request: ApprovalRequest }) {
   return (
     <details className={styles.raw} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Raw input</summary>
-      {isOpen && <CappedText label="Raw input" text={JSON.stringify(request.tool_input, null, 2)} />}
+      {isOpen && <CappedText label="Raw input" text={JSON.stringify(request.tool_input, null, 2)} isSuspect />}
     </details>
   );
 }

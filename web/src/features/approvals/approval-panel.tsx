@@ -1,22 +1,24 @@
 // The queue of waiting requests: one at a time, docked beside the transcript, never over it.
 import { useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
-import { needsDeliberateApproval } from "../../api/can";
+import { mayDecide, needsDeliberateApproval } from "../../api/can";
 import { holdsText } from "../../lib/keyboard";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
 import { ApprovalDialog } from "./approval-dialog";
 import styles from "./approval-panel.module.css";
+import { editableOf } from "./edit-input";
 import { KeyHelp } from "./key-help";
-import { coveredByApproveAll, currentEntry, shownEntries } from "./queue-state";
-import type { Decision, Entry, SessionId } from "./queue-state";
+import { coveredByApproveAll, currentEntry, isAnswerToEdit, shownEntries } from "./queue-state";
+import type { Decision, Entry, SessionId, Terms } from "./queue-state";
 import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
 import { useDecisionKeys } from "./use-decision-keys";
 
 export interface Decide {
   /** Returns whether the decision left for the server. */
-  decide: (entry: Entry, decision: Decision, feedback: string) => boolean;
+  decide: (entry: Entry, decision: Decision, feedback: string, terms: Terms) => boolean;
   approveAll: (sessionId: SessionId) => boolean;
 }
 
@@ -30,15 +32,24 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
   const id = entry.request.request_id;
   const queue = useApprovals();
   const draft = queue.drafts[id] ?? "";
-  const { isArmed, acceptsKey } = useArmed(id);
+  // One that moved is another one: whoever was about to decide has to look again.
+  const look = `${id} ${entry.request.digest}`;
+  const { isArmed, acceptsKey } = useArmed(look);
   const [showsKeys, setShowsKeys] = useState(false);
   const panel = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
   const feedback = useRef<HTMLTextAreaElement>(null);
+  const editor = useRef<HTMLTextAreaElement>(null);
 
-  const onDecide = (decision: Decision) => {
-    if (decide(entry, decision, draft.trim())) queue.sent(id, decision);
+  const onDecide = (decision: Decision, terms: Terms = {}) => {
+    if (decide(entry, decision, draft.trim(), terms)) queue.sent(id, decision, terms);
+  };
+  const onEdit = () => {
+    const { request } = entry;
+    if (!mayDecide(request, "edit")) return;
+    if (queue.edits[id] === undefined) flushSync(() => queue.edit(id, editableOf(request.tool_name, request.tool_input).text));
+    editor.current?.focus();
   };
   const onApproveKey = () => {
     if (needsDeliberateApproval(entry.request)) approve.current?.focus();
@@ -53,6 +64,7 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
     focusPanel: focusBody,
     approve: onApproveKey,
     writeFeedback: () => feedback.current?.focus(),
+    edit: onEdit,
     move: queue.move,
     minimise: () => queue.minimise(true),
     help: () => setShowsKeys(true),
@@ -70,15 +82,20 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
         onHelp={() => setShowsKeys(true)}
       />
       <ApprovalDialog
-        key={id}
+        key={look}
         entry={entry}
         draft={draft}
+        edit={queue.edits[id] ?? null}
+        isAnswerToEdit={isAnswerToEdit(queue, entry.request)}
         isLive={queue.isLive}
         isArmed={isArmed}
         skew={queue.skew}
         onDraft={(text) => queue.draft(id, text)}
         onDecide={onDecide}
+        onEdit={onEdit}
+        onEdited={(text) => queue.edit(id, text)}
         bodyRef={body}
+        editorRef={editor}
         approveRef={approve}
         feedbackRef={feedback}
       />
@@ -123,6 +140,8 @@ function QueueBar({ entry, isLive, onApproveAll, onHelp }: QueueBarProps) {
   const shown = shownEntries(queue);
   const place = shown.indexOf(entry) + 1;
   const covered = coveredByApproveAll(queue, entry.request.session_id);
+  // It would approve what was asked, not what somebody is just making of it.
+  const isEditing = Object.keys(queue.edits).length > 0;
   return (
     <div className={styles.bar} data-risk={entry.request.risk_level}>
       <div className={styles.place}>
@@ -133,7 +152,7 @@ function QueueBar({ entry, isLive, onApproveAll, onHelp }: QueueBarProps) {
         {shown.length > 1 && <Step to={1} label="Next request" />}
       </div>
       {shown.length > 1 && (
-        <Button size="small" disabled={!isLive || covered === 0} onClick={onApproveAll} title="High risk excepted">
+        <Button size="small" disabled={!isLive || covered === 0 || isEditing} onClick={onApproveAll} title="High risk excepted">
           Approve all <span className={styles.except}>{covered} · HIGH excepted</span>
         </Button>
       )}

@@ -1,15 +1,15 @@
 import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
+import { BLANKS } from "../../lib/visible-text";
+import { LongLines } from "../../ui/long-lines";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
+import { CommandParts } from "./command-parts";
 import styles from "./command-preview.module.css";
-
-/** More blanks than this in a row are not typing but hiding. */
-const BLANKS = 8;
 
 /** The whole command, wrapped and never cut: what is not seen must not run. */
 export function CommandPreview({ request }: { request: ApprovalRequest }) {
-  const { command = "", cwd, warnings = [], timeout_ms: timeout } = previewOf(request);
+  const { command = "", cwd, warnings = [], parts = [], timeout_ms: timeout } = previewOf(request);
   return (
     <section className={styles.preview} aria-label="Command">
       {warnings.length > 0 && (
@@ -29,6 +29,8 @@ export function CommandPreview({ request }: { request: ApprovalRequest }) {
           <Visible text={command} blanks={BLANKS} emptyLines />
         </pre>
       </div>
+      <LongLines text={command} />
+      <CommandParts parts={parts} />
       <dl className={styles.facts}>
         {cwd && (
           <div>

@@ -3,17 +3,21 @@ import type { KeyboardEvent, Ref } from "react";
 
 import { mayDecide, needsDeliberateApproval } from "../../api/can";
 import { Button } from "../../ui/button";
+import { AlwaysMenu } from "./always-menu";
 import styles from "./decision-bar.module.css";
-import type { Decision, Entry } from "./queue-state";
+import { editableOf, editedInput } from "./edit-input";
+import type { Decision, Entry, Terms } from "./queue-state";
 
 interface DecisionBarProps {
   entry: Entry;
   draft: string;
+  edit: string | null;
   isLive: boolean;
   isArmed: boolean;
   hiddenLines: number;
   onDraft: (text: string) => void;
-  onDecide: (decision: Decision) => void;
+  onDecide: (decision: Decision, terms?: Terms) => void;
+  onEdit: () => void;
   approveRef: Ref<HTMLButtonElement>;
   feedbackRef: Ref<HTMLTextAreaElement>;
 }
@@ -21,6 +25,8 @@ interface DecisionBarProps {
 export function DecisionBar(props: DecisionBarProps) {
   const { entry, draft, onDraft, onDecide, approveRef, feedbackRef } = props;
   const field = useId();
+  const edited = editOf(entry, props.edit);
+  const isUnsendable = edited !== null && edited.error !== null;
   const rests = !props.isLive || !props.isArmed || entry.sending !== null;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return;
@@ -30,6 +36,17 @@ export function DecisionBar(props: DecisionBarProps) {
   return (
     <footer className={styles.bar}>
       <Notes entry={entry} isLive={props.isLive} hiddenLines={props.hiddenLines} />
+      <div className={styles.more}>
+        {mayDecide(entry.request, "edit") && props.edit === null && (
+          <Button look="quiet" size="small" onClick={props.onEdit} aria-keyshortcuts="e">
+            Edit first
+          </Button>
+        )}
+        {/* A rule is proposed for what was asked, not for what one made of it. */}
+        {edited === null && (
+          <AlwaysMenu request={entry.request} rests={rests} onGrant={(grant) => onDecide("approve", { grant })} />
+        )}
+      </div>
       <div className={styles.feedback}>
         <label htmlFor={field}>Feedback</label>
         <textarea
@@ -54,15 +71,22 @@ export function DecisionBar(props: DecisionBarProps) {
         <Button
           look="primary"
           ref={approveRef}
-          disabled={rests || !mayDecide(entry.request, "approve")}
-          onClick={() => onDecide("approve")}
+          disabled={rests || !mayDecide(entry.request, "approve") || isUnsendable}
+          onClick={() => onDecide("approve", edited === null ? {} : { edited: { input: edited.input } })}
           aria-keyshortcuts={needsDeliberateApproval(entry.request) ? undefined : "a"}
         >
-          Approve
+          {edited === null ? "Approve" : "Approve edited"}
         </Button>
       </div>
     </footer>
   );
+}
+
+/** What would be sent instead of what was asked; none while the editor is closed or has changed nothing. */
+function editOf({ request }: Entry, text: string | null) {
+  const { tool_name: tool, tool_input: input } = request;
+  if (text === null || text === editableOf(tool, input).text) return null;
+  return editedInput(tool, input, text);
 }
 
 interface NotesProps {

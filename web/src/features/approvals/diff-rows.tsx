@@ -2,6 +2,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 
 import { classNames } from "../../lib/class-names";
+import { BLANKS, LONG_LINE } from "../../lib/visible-text";
 import { Visible } from "../../ui/visible";
 import { pairRows } from "./diff";
 import type { DiffLine, Row } from "./diff";
@@ -13,15 +14,12 @@ import styles from "./diff-rows.module.css";
 export type Highlight = typeof highlightLines;
 export type View = "unified" | "split";
 
-/** From here on a line is flagged: what matters may be far out on the right. */
-const LONG_LINE = 300;
 /** From here on its end is folded away behind a button that says so. */
 const HUGE_LINE = 2000;
-/** Blanks in the middle of a line push its end out of sight; indentation does not. */
-const BLANKS_INSIDE = 24;
 
-/** Printable ASCII without a run of blanks worth counting. */
-const NOTHING_HIDDEN = /^(?!.* {24})[\x20-\x7e]*$/;
+/** Printable ASCII without a run of blanks worth counting, where a line begins and further on. */
+const NOTHING_HIDDEN_AT_START = /^(?! {81})(?!.*\S {9})[\x20-\x7e]*$/;
+const NOTHING_HIDDEN_INSIDE = /^(?!.* {9})[\x20-\x7e]*$/;
 
 const SIGNS = { add: "+", remove: "−", context: " " } as const;
 
@@ -154,10 +152,11 @@ function Code({ row, tokens }: { row: Row; tokens: Token[] | null }) {
   const [isWhole, setWhole] = useState(false);
   const isCut = row.text.length > HUGE_LINE && !isWhole;
   const text = isCut ? row.text.slice(0, HUGE_LINE) : row.text;
+  const indent = text.search(/[^ \t]|$/);
   return (
     <code className={styles.code}>
       {paintLine(text, tokens, row.mark).map((span) => (
-        <Painted key={span.start} span={span} />
+        <Painted key={span.start} span={span} indent={indent} />
       ))}
       {isCut && (
         <button type="button" className={styles.long} onClick={() => setWhole(true)}>
@@ -172,18 +171,13 @@ function Code({ row, tokens }: { row: Row; tokens: Token[] | null }) {
 }
 
 /** Most spans are plain letters: those become bare text, which keeps a long diff light. */
-function Painted({ span }: { span: Span }) {
-  const text = NOTHING_HIDDEN.test(span.text) ? (
-    span.text
-  ) : (
-    <Visible text={span.text} {...(isIndent(span) ? {} : { blanks: BLANKS_INSIDE })} />
-  );
+function Painted({ span, indent }: { span: Span; indent: number }) {
+  // Blanks in the middle of a line push its end out of sight; indentation does not.
+  const isAtStart = span.start <= indent;
+  const isPlain = (isAtStart ? NOTHING_HIDDEN_AT_START : NOTHING_HIDDEN_INSIDE).test(span.text);
+  const text = isPlain ? span.text : <Visible text={span.text} blanks={BLANKS} indent={isAtStart} />;
   if (span.className === "" && !span.isMarked) return text;
   return (
     <span className={classNames(span.className && `code-${span.className}`, span.isMarked && styles.mark)}>{text}</span>
   );
-}
-
-function isIndent({ start, text }: Span): boolean {
-  return start === 0 && !/\S[ \t]{25,}/.test(text);
 }

@@ -4,6 +4,7 @@ import styles from "./key-help.module.css";
 const KEYS: [string, string][] = [
   ["a", "Approve. High risk: go to the button, Enter confirms"],
   ["r", "Write feedback for a rejection"],
+  ["e", "Edit the call before approving it, where that is offered"],
   ["Ctrl Enter", "Reject, from the feedback field"],
   ["j", "Next request"],
   ["k", "Previous request"],

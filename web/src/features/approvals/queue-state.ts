@@ -10,6 +10,20 @@ export type SessionId = ApprovalRequest["session_id"];
 
 export type Decision = "approve" | "reject";
 
+export type Scope = "session" | "project";
+
+/** A yes that reaches further: the rules that are added, one per line, and where they hold. */
+export interface Grant {
+  scope: Scope;
+  rule: string;
+}
+
+/** What goes along with a yes to more, or to something else, than what was asked. */
+export interface Terms {
+  grant?: Grant;
+  edited?: { input: unknown };
+}
+
 export interface Entry {
   request: ApprovalRequest;
   /** The decision that is on its way; the buttons rest meanwhile. */
@@ -32,6 +46,10 @@ export interface Queue {
   entries: Entry[];
   currentId: string | null;
   drafts: Record<string, string>;
+  /** What the person made of a request's input, while its editor is open. */
+  edits: Record<string, string>;
+  /** The calls that we sent changed, with the request we did it on: a new request for the call is the answer to that. */
+  editedCalls: ReadonlyMap<string, string>;
   isMinimised: boolean;
   notices: Notice[];
   settled: ReadonlySet<string>;
@@ -43,6 +61,8 @@ export const emptyQueue: Queue = {
   entries: [],
   currentId: null,
   drafts: {},
+  edits: {},
+  editedCalls: new Map(),
   isMinimised: false,
   notices: [],
   settled: new Set(),
@@ -96,8 +116,12 @@ function caughtUp(queue: Queue): Queue {
 function requested(queue: Queue, request: ApprovalRequest): Queue {
   if (queue.settled.has(request.request_id)) return queue;
   if (request.status !== "PENDING") return settle(queue, request.request_id);
-  const known = queue.entries.some((entry) => entry.request.request_id === request.request_id);
-  if (known) return patch(queue, request.request_id, { request, isConfirmed: true });
+  const known = queue.entries.find((entry) => entry.request.request_id === request.request_id);
+  if (known) {
+    // What moved since must be decided anew: no decision on the old one counts for it.
+    const moved = known.request.digest === request.digest ? {} : { sending: null };
+    return patch(queue, request.request_id, { request, isConfirmed: true, ...moved });
+  }
   const entry: Entry = { request, sending: null, error: null, isShown: queue.isLive, isConfirmed: true };
   return withCurrent({ ...queue, entries: [...queue.entries, entry] }, queue);
 }
@@ -107,13 +131,24 @@ function resolved(queue: Queue, message: Resolved): Queue {
   const next = settle(queue, message.request_id);
   // A replayed request that was never on screen, and our own decision, need no telling.
   if (!entry?.isShown || isOurs(entry, message.status)) return next;
-  return { ...next, notices: [...next.notices, noticeOf(entry.request, message)] };
+  return { ...next, notices: [...next.notices, noticeOf(entry.request, message, isEditOnItsWay(queue, entry))] };
+}
+
+function isEditOnItsWay(queue: Queue, { request, sending }: Entry): boolean {
+  return sending === "approve" && queue.editedCalls.get(request.tool_use_id) === request.request_id;
+}
+
+/** Whether the server asks again because of what we made of the call. */
+export function isAnswerToEdit(queue: Pick<Queue, "editedCalls">, request: ApprovalRequest): boolean {
+  const sentOn = queue.editedCalls.get(request.tool_use_id);
+  return sentOn !== undefined && sentOn !== request.request_id;
 }
 
 function settle(queue: Queue, id: string): Queue {
   const entries = queue.entries.filter(({ request }) => request.request_id !== id);
-  const { [id]: _dropped, ...drafts } = queue.drafts;
-  return withCurrent({ ...queue, entries, drafts, settled: new Set(queue.settled).add(id) }, queue);
+  const { [id]: _draft, ...drafts } = queue.drafts;
+  const { [id]: _edit, ...edits } = queue.edits;
+  return withCurrent({ ...queue, entries, drafts, edits, settled: new Set(queue.settled).add(id) }, queue);
 }
 
 function isOurs(entry: Entry, status: ApprovalStatus): boolean {
@@ -122,13 +157,13 @@ function isOurs(entry: Entry, status: ApprovalStatus): boolean {
   );
 }
 
-function noticeOf(request: ApprovalRequest, message: Resolved): Notice {
+function noticeOf(request: ApprovalRequest, message: Resolved, isEdited: boolean): Notice {
   const by = message.decided_by ? ` by ${message.decided_by}` : "";
   const [word, tone] = {
     APPROVED: [`Approved${by}`, "good"],
     REJECTED: [`Rejected${by}`, "bad"],
     TIMEOUT: ["Expired", "bad"],
-    CANCELLED: ["Cancelled", "neutral"],
+    CANCELLED: [isEdited ? "asked again, riskier after your edit" : "Cancelled", "neutral"],
     PENDING: ["Waiting again", "neutral"],
   }[message.status] as [string, Notice["tone"]];
   return { key: request.request_id, tone, text: `${request.tool_name}: ${word}` };
@@ -143,8 +178,17 @@ function refused(queue: Queue, message: string, id: string | null): Queue {
   return { ...queue, entries };
 }
 
-export function decisionSent(queue: Queue, id: string, decision: Decision): Queue {
-  return patch(queue, id, { sending: decision, error: null });
+export function decisionSent(queue: Queue, id: string, decision: Decision, terms: Terms = {}): Queue {
+  const next = patch(queue, id, { sending: decision, error: null });
+  const entry = next.entries.find(({ request }) => request.request_id === id);
+  if (!entry || terms.edited === undefined) return next;
+  return { ...next, editedCalls: new Map(queue.editedCalls).set(entry.request.tool_use_id, id) };
+}
+
+/** Opens the editor of a request with this text, or closes it. */
+export function editTo(queue: Queue, id: string, text: string | null): Queue {
+  const { [id]: _dropped, ...edits } = queue.edits;
+  return { ...queue, edits: text === null ? edits : { ...edits, [id]: text } };
 }
 
 export function approveAllSent(queue: Queue, sessionId: SessionId): Queue {

@@ -2,15 +2,16 @@
 import { create } from "zustand";
 
 import type { SocketEvent } from "../../api/socket";
-import { approveAllSent, decisionSent, emptyQueue, moveCurrent, reduceQueue } from "./queue-state";
-import type { Decision, Queue, SessionId } from "./queue-state";
+import { approveAllSent, decisionSent, editTo, emptyQueue, moveCurrent, reduceQueue } from "./queue-state";
+import type { Decision, Queue, SessionId, Terms } from "./queue-state";
 
 export interface ApprovalStore extends Queue {
   receive: (events: SocketEvent[]) => void;
   select: (requestId: string) => void;
   move: (step: 1 | -1) => void;
   draft: (requestId: string, text: string) => void;
-  sent: (requestId: string, decision: Decision) => void;
+  edit: (requestId: string, text: string | null) => void;
+  sent: (requestId: string, decision: Decision, terms?: Terms) => void;
   sentAll: (sessionId: SessionId) => void;
   minimise: (isMinimised: boolean) => void;
   dismiss: (key: string) => void;
@@ -22,7 +23,8 @@ export const useApprovals = create<ApprovalStore>()((set) => ({
   select: (currentId) => set({ currentId, isMinimised: false }),
   move: (step) => set((queue) => moveCurrent(queue, step)),
   draft: (id, text) => set((queue) => ({ drafts: { ...queue.drafts, [id]: text } })),
-  sent: (id, decision) => set((queue) => decisionSent(queue, id, decision)),
+  edit: (id, text) => set((queue) => editTo(queue, id, text)),
+  sent: (id, decision, terms) => set((queue) => decisionSent(queue, id, decision, terms)),
   sentAll: (sessionId) => set((queue) => approveAllSent(queue, sessionId)),
   minimise: (isMinimised) => set({ isMinimised }),
   dismiss: (key) => set((queue) => ({ notices: queue.notices.filter((notice) => notice.key !== key) })),

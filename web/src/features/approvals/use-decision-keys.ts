@@ -11,12 +11,13 @@ export interface KeyActions {
   focusPanel: () => void;
   approve: () => void;
   writeFeedback: () => void;
+  edit: () => void;
   move: (step: 1 | -1) => void;
   minimise: () => void;
   help: () => void;
 }
 
-const OURS = new Set(["a", "r", "j", "k", "?"]);
+const OURS = new Set(["a", "r", "e", "j", "k", "?"]);
 
 export function useDecisionKeys(actions: KeyActions) {
   const latest = useRef(actions);
@@ -48,6 +49,8 @@ function actionOf(key: string, actions: KeyActions): () => void {
       return actions.approve;
     case "r":
       return actions.writeFeedback;
+    case "e":
+      return actions.edit;
     case "j":
       return () => actions.move(1);
     case "k":

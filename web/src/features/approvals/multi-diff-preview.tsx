@@ -1,0 +1,146 @@
+// Several files changed by one call: a list to jump from, then each file's change, deletions first.
+import { useCallback, useEffect, useId, useMemo, useState } from "react";
+
+import type { ChangedFile } from "../../api/approval-extras";
+import { previewOf } from "../../api/message";
+import type { ApprovalRequest } from "../../api/message";
+import { Visible } from "../../ui/visible";
+import { parseDiff } from "./diff";
+import type { DiffLine } from "./diff";
+import type { View } from "./diff-rows";
+import styles from "./diff-preview.module.css";
+import { FileChips } from "./file-chips";
+import { FIRST_ROWS, FileDiff, LineCounts, withoutOnlyFile } from "./file-diff";
+import { ViewSwitch, useDiffView } from "./view-switch";
+
+interface Parsed {
+  file: ChangedFile;
+  lines: DiffLine[];
+  added: number;
+  removed: number;
+  /** The first screens of a change are open; what is far down opens on request. */
+  isOpenAtFirst: boolean;
+}
+
+interface MultiDiffPreviewProps {
+  request: ApprovalRequest;
+  onHidden: (lines: number) => void;
+}
+
+export function MultiDiffPreview({ request, onHidden }: MultiDiffPreviewProps) {
+  const { files = [] } = previewOf(request);
+  const parsed = useMemo(() => parseFiles(files), [files]);
+  const layout = useDiffView();
+  const prefix = useId();
+  const onFileHidden = useHiddenSum(onHidden);
+  return (
+    <section className={styles.several} aria-label={`Changes to ${files.length} files`} data-view={layout.view}>
+      <header className={styles.listHeader}>
+        <nav aria-label="Changed files">
+          <ol className={styles.list}>
+            {parsed.map(({ file, added, removed }, index) => (
+              <li key={file.file_path}>
+                <JumpLink target={`${prefix}${index}`} path={file.file_path} />
+                <span className={styles.counts}>
+                  {file.is_deleted && <span className={styles.removed}>deleted</span>}
+                  {file.is_new_file && <span className={styles.added}>new</span>}
+                  {added + removed > 0 && <LineCounts added={added} removed={removed} />}
+                </span>
+              </li>
+            ))}
+          </ol>
+        </nav>
+        <ViewSwitch {...layout} />
+      </header>
+      {parsed.map((change, index) => (
+        <FileSection
+          key={change.file.file_path}
+          id={`${prefix}${index}`}
+          change={change}
+          view={layout.view}
+          onHidden={onFileHidden}
+        />
+      ))}
+    </section>
+  );
+}
+
+/** Deletions cannot be seen in what remains: they come first. Otherwise as the server has them. */
+function parseFiles(files: readonly ChangedFile[]): Parsed[] {
+  const ordered = [...files.filter((file) => file.is_deleted), ...files.filter((file) => !file.is_deleted)];
+  let rows = 0;
+  return ordered.map((file) => {
+    const lines = withoutOnlyFile(parseDiff(file.diff_lines));
+    const isOpenAtFirst = rows < FIRST_ROWS;
+    rows += lines.length;
+    return { file, lines, isOpenAtFirst, added: count(lines, "add"), removed: count(lines, "remove") };
+  });
+}
+
+function count(lines: readonly DiffLine[], kind: DiffLine["kind"]): number {
+  return lines.filter((line) => line.kind === kind).length;
+}
+
+/** Adds up what the files do not show. */
+function useHiddenSum(onHidden: (lines: number) => void): (path: string, lines: number) => void {
+  const [hidden, setHidden] = useState<Record<string, number>>({});
+  useEffect(() => onHidden(Object.values(hidden).reduce((sum, lines) => sum + lines, 0)), [hidden, onHidden]);
+  return useCallback((path, lines) => setHidden((before) => ({ ...before, [path]: lines })), []);
+}
+
+function JumpLink({ target, path }: { target: string; path: string }) {
+  const onClick = (event: React.MouseEvent) => {
+    // The address says which page this is; a place in a scroller is not part of it.
+    event.preventDefault();
+    const file = document.getElementById(target);
+    if (!(file instanceof HTMLDetailsElement)) return;
+    file.open = true;
+    file.scrollIntoView({ block: "start" });
+    file.querySelector("summary")?.focus({ preventScroll: true });
+  };
+  return (
+    <a href={`#${target}`} onClick={onClick}>
+      <Visible text={path} />
+    </a>
+  );
+}
+
+interface FileSectionProps {
+  id: string;
+  change: Parsed;
+  view: View;
+  onHidden: (path: string, lines: number) => void;
+}
+
+function FileSection({ id, change: { file, lines, added, removed, isOpenAtFirst }, view, onHidden }: FileSectionProps) {
+  // Once it was open it has been seen, also when it is folded away again.
+  const [wasOpened, setOpened] = useState(isOpenAtFirst);
+  const path = file.file_path;
+  const omitted = file.omitted_lines ?? 0;
+  const onFileHidden = useCallback((hidden: number) => onHidden(path, hidden), [onHidden, path]);
+  useEffect(() => {
+    if (!wasOpened) onFileHidden(lines.length + omitted);
+  }, [wasOpened, lines.length, omitted, onFileHidden]);
+  return (
+    <details
+      id={id}
+      className={styles.file}
+      open={isOpenAtFirst}
+      onToggle={(event) => event.currentTarget.open && setOpened(true)}
+    >
+      <summary className={styles.fileHeader}>
+        <span className={styles.path}>
+          <Visible text={path} />
+        </span>
+        <span className={styles.counts}>
+          <FileChips facts={file} />
+          {added + removed > 0 && <LineCounts added={added} removed={removed} />}
+        </span>
+      </summary>
+      <section aria-label={`Changes to ${path}`}>
+        {lines.length === 0 && <p className={styles.noLines}>{file.is_binary ? "Not text: no lines to show" : "No line changes"}</p>}
+        {wasOpened && <FileDiff lines={lines} omitted={omitted} path={path} view={view} onHidden={onFileHidden} />}
+      </section>
+    </details>
+  );
+}

@@ -1,0 +1,112 @@
+// The server's answer to "what would this do?".
+import { useState } from "react";
+import type { ReactNode } from "react";
+
+import type { CommandPart, Proposal } from "../../api/approval-extras";
+import type { RiskLevel } from "../../api/message";
+import type { CheckReason, CheckResult } from "../../api/rules";
+import { Button } from "../../ui/button";
+import { CappedText } from "../../ui/capped-text";
+import { Prose } from "../../ui/prose";
+import { EffectBadge } from "./effect-badge";
+import { RuleText } from "./rule-text";
+import styles from "./rules.module.css";
+import { useRules } from "./store";
+
+/** Pictures that a request for approval has as well. They come from the route: features do not know each other. */
+export interface Pictures {
+  showParts: (parts: readonly CommandPart[]) => ReactNode;
+  showRisk: (level: RiskLevel) => ReactNode;
+}
+
+const VERDICTS = {
+  allow: "It would run without asking",
+  ask: "It would wait for you",
+  deny: "It would be refused",
+} as const;
+
+export function CheckAnswer({ result, showParts, showRisk }: { result: CheckResult } & Pictures) {
+  return (
+    <section className={styles.result} aria-label="Answer" data-effect={result.verdict}>
+      <h2 className={styles.verdict}>{VERDICTS[result.verdict] ?? result.verdict}</h2>
+      <div className={styles.badges}>
+        <EffectBadge effect={result.verdict} />
+        {showRisk(result.risk_level)}
+      </div>
+      <p>
+        <Prose text={result.summary} />
+      </p>
+      {showParts(result.commands)}
+      <Reasons reasons={result.reasons} />
+      <Proposals proposals={result.proposals} />
+      <h3>Explanation</h3>
+      <CappedText label="Explanation" text={result.explanation} lines={80} characters={20_000} />
+    </section>
+  );
+}
+
+function Reasons({ reasons }: { reasons: readonly CheckReason[] }) {
+  if (reasons.length === 0) return null;
+  return (
+    <>
+      <h3 id="reasons">Why</h3>
+      <ul className={styles.reasons} aria-labelledby="reasons">
+        {reasons.map((reason, index) => {
+          const key = `${index}`;
+          return (
+            <li key={key}>
+              <Prose text={reason.text} />
+              {reason.part !== null && <span className={styles.meta}> (command {reason.part + 1})</span>}
+              {reason.rule && (
+                <span className={styles.spoke}>
+                  <RuleText text={reason.rule.rule} /> <span className={styles.meta}>{reason.rule.source}</span>
+                  {reason.rule.why && (
+                    <span className={styles.meta}>
+                      {" "}
+                      “<Prose text={reason.rule.why} />”
+                    </span>
+                  )}
+                </span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
+  const add = useRules((state) => state.add);
+  const [added, setAdded] = useState<ReadonlySet<string>>(new Set());
+  if (proposals.length === 0) return null;
+  return (
+    <>
+      <h3 id="proposals">Rules that would allow it</h3>
+      <ul className={styles.proposals} aria-labelledby="proposals">
+        {proposals.map(({ rules, label }) => {
+          const key = rules.join("\n");
+          const onAdd = () => {
+            add(rules.map((rule) => ({ effect: "allow", rule })));
+            setAdded(new Set(added).add(key));
+          };
+          return (
+            <li key={key}>
+              <div>
+                <Prose text={label} />
+                {rules.map((rule) => (
+                  <div key={rule}>
+                    <RuleText text={rule} />
+                  </div>
+                ))}
+              </div>
+              <Button size="small" disabled={added.has(key)} onClick={onAdd} aria-label={`Add to draft: ${rules.join(", ")}`}>
+                {added.has(key) ? "In the draft" : "Add to draft"}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

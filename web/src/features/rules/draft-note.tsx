@@ -1,0 +1,17 @@
+import { Link } from "wouter";
+
+import { countChanges } from "./draft";
+import styles from "./rules.module.css";
+import { useRules } from "./store";
+
+/** Says which rules an answer rests on. */
+export function DraftNote() {
+  const draft = useRules((state) => state.draft);
+  if (!draft) return <p className={styles.meta}>With the rules as they stand.</p>;
+  const changes = countChanges(draft);
+  return (
+    <p className={styles.draftNote}>
+      With your unsaved draft: {changes} {changes === 1 ? "change" : "changes"}. <Link href="/rules/edit">See the draft</Link>
+    </p>
+  );
+}

@@ -1,0 +1,142 @@
+// The rules that stand, by what they do.
+import { Link } from "wouter";
+
+import type { RuleView } from "../../api/rules";
+import { ago } from "../../lib/time";
+import { useNow } from "../../lib/use-now";
+import { Badge } from "../../ui/badge";
+import { ConfirmButton } from "../../ui/confirm-button";
+import { Prose } from "../../ui/prose";
+import { Visible } from "../../ui/visible";
+import { EFFECTS } from "./effect-badge";
+import { RuleText } from "./rule-text";
+import styles from "./rules.module.css";
+import { useRules } from "./store";
+
+const GROUPS = {
+  deny: { title: "Deny", about: "never runs" },
+  ask: { title: "Ask", about: "waits for you" },
+  allow: { title: "Allow", about: "runs without asking" },
+} as const;
+
+/** `sessionId`: the conversation that is open, to tell its rules from those of others. */
+export function RuleList({ rules, sessionId }: { rules: readonly RuleView[]; sessionId: string }) {
+  const now = useNow(30_000);
+  if (rules.length === 0) {
+    return (
+      <p className={styles.empty}>
+        No rules yet: reads run, everything else asks. <Link href="/rules/edit">Add the first rule</Link>, or approve
+        something with “don’t ask again”.
+      </p>
+    );
+  }
+  return EFFECTS.map((effect) => {
+    const own = rules.filter((rule) => rule.effect === effect);
+    const { title, about } = GROUPS[effect];
+    if (own.length === 0) return null;
+    return (
+      <section key={effect} className={styles.group} aria-label={`${title}: ${about}`} data-effect={effect}>
+        <h2>
+          {title} <span>{about}</span>
+        </h2>
+        <ul>
+          {own.map((rule) => (
+            <RuleItem key={keyOf(rule)} rule={rule} sessionId={sessionId} now={now} />
+          ))}
+        </ul>
+      </section>
+    );
+  });
+}
+
+function keyOf({ id, source, rule, origin }: RuleView): string {
+  return id ?? `${source} ${origin.path ?? ""} ${rule}`;
+}
+
+interface RuleItemProps {
+  rule: RuleView;
+  sessionId: string;
+  now: number;
+}
+
+function RuleItem({ rule, sessionId, now }: RuleItemProps) {
+  const isBusy = useRules((state) => state.isBusy);
+  const revoke = useRules((state) => state.revoke);
+  const { id } = rule;
+  return (
+    <li className={styles.item} data-holds={rule.holds}>
+      <div className={styles.itemHead}>
+        <RuleText text={rule.rule} />
+        <Source rule={rule} sessionId={sessionId} />
+        {!rule.holds && (
+          <Badge tone="warn" symbol="▲">
+            {rule.source === "workspace" ? "not in force: workspace not trusted" : "not in force"}
+          </Badge>
+        )}
+      </div>
+      {id !== null && (
+        <div className={styles.itemActions}>
+          <ConfirmButton
+            label="Revoke"
+            question="Revoke it?"
+            subject={rule.rule}
+            disabled={isBusy}
+            onConfirm={() => void revoke(id)}
+          />
+        </div>
+      )}
+      {rule.why && (
+        <p className={styles.why}>
+          <Visible text={rule.why} />
+        </p>
+      )}
+      <p className={styles.meta}>{metaOf(rule, now).join(" · ")}</p>
+      <Origin rule={rule} />
+      {rule.warnings.length > 0 && (
+        <ul className={styles.warnings} aria-label="Warnings">
+          {rule.warnings.map((warning) => (
+            <li key={warning}>
+              <Prose text={warning} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+const SOURCES = { user: "yours", workspace: "workspace", project: "project" } as const;
+
+function Source({ rule: { source, session_id: id }, sessionId }: { rule: RuleView; sessionId: string }) {
+  if (source !== "session") return <Badge>{SOURCES[source] ?? source}</Badge>;
+  const word = id === sessionId ? "this conversation" : "another conversation";
+  return <Badge>{id === null ? "this conversation" : <Link href={`/agent/${encodeURIComponent(id)}`}>{word}</Link>}</Badge>;
+}
+
+function metaOf(rule: RuleView, now: number): string[] {
+  const used = rule.last_used_at === null ? "" : `, last ${ago(rule.last_used_at, now)}`;
+  const uses = rule.uses === 0 ? "never used" : `used ${times(rule.uses)}${used}`;
+  const expires = rule.expires_at === null ? "does not expire" : expiryText(rule.expires_at, now);
+  const added = rule.created_at === null ? [] : [`added ${ago(rule.created_at, now)}${rule.created_by ? ` by ${rule.created_by}` : ""}`];
+  return [uses, expires, ...added];
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count.toLocaleString("en")} times`;
+}
+
+function expiryText(time: string, now: number): string {
+  const end = new Date(time);
+  const text = end.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return end.getTime() < now ? `expired ${text}` : `until ${text}`;
+}
+
+function Origin({ rule: { origin } }: { rule: RuleView }) {
+  if (origin.kind === "page") return <p className={styles.meta}>from this page</p>;
+  const [what, name] = origin.kind === "approval" ? ["from approval", origin.approval_id] : ["from", origin.path];
+  return (
+    <p className={styles.meta}>
+      {what} {name !== null && <code><Visible text={name} /></code>}
+    </p>
+  );
+}

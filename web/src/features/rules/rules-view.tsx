@@ -1,0 +1,102 @@
+// The rules of the project: what stands, changing it, and what it would do. Which of these is in the address.
+import { useEffect } from "react";
+import { Link } from "wouter";
+
+import { Button } from "../../ui/button";
+import type { Pictures } from "./check-answer";
+import { FileBanners } from "./file-banners";
+import { HistoryReplay } from "./history-replay";
+import { ProblemNote, RuleEditor } from "./rule-editor";
+import { RuleList } from "./rule-list";
+import styles from "./rules.module.css";
+import { useRules } from "./store";
+import { TryCall } from "./try-call";
+
+const TABS = [
+  ["", "In force"],
+  ["edit", "Edit"],
+  ["try", "What would this do?"],
+  ["history", "Try on history"],
+] as const;
+
+interface RulesViewProps extends Pictures {
+  /** What is shown, as the address has it. */
+  tab: string;
+  /** The conversation that is open. */
+  sessionId: string;
+}
+
+export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
+  const load = useRules((state) => state.load);
+  const done = useRules((state) => state.done);
+  const hasDraft = useRules((state) => state.draft !== null);
+  useEffect(() => {
+    void load();
+  }, [load]);
+  return (
+    <main className={styles.page}>
+      <div className={styles.inner}>
+        <header className={styles.header}>
+          <h1>Rules</h1>
+          <p>What runs without asking, what asks, and what never runs.</p>
+        </header>
+        <nav className={styles.tabs} aria-label="Rules">
+          {TABS.map(([name, label]) => (
+            <Link key={name} href={name === "" ? "/rules" : `/rules/${name}`} aria-current={name === tab ? "page" : undefined}>
+              {label}
+              {name === "edit" && hasDraft && <span className={styles.dot} role="img" aria-label="unsaved draft" />}
+            </Link>
+          ))}
+        </nav>
+        <p className={styles.done} role="status">
+          {done}
+        </p>
+        <Loaded tab={tab} sessionId={sessionId} {...pictures} />
+      </div>
+    </main>
+  );
+}
+
+function Loaded({ tab, sessionId, ...pictures }: RulesViewProps) {
+  const set = useRules((state) => state.set);
+  const loadError = useRules((state) => state.loadError);
+  const load = useRules((state) => state.load);
+  if (set === null && loadError === null) return <p className={styles.empty}>Loading the rules…</p>;
+  return (
+    <>
+      {loadError !== null && (
+        <div className={styles.banner} data-tone="danger" role="alert">
+          <p>Could not load the rules: {loadError}</p>
+          <div>
+            <Button size="small" onClick={() => void load()}>
+              Try again
+            </Button>
+          </div>
+        </div>
+      )}
+      {set && <Content tab={tab} sessionId={sessionId} {...pictures} />}
+    </>
+  );
+}
+
+function Content({ tab, sessionId, ...pictures }: RulesViewProps) {
+  const set = useRules((state) => state.set);
+  const problem = useRules((state) => state.problem);
+  if (set === null) return null;
+  switch (tab) {
+    case "edit":
+      return <RuleEditor />;
+    case "try":
+      return <TryCall {...pictures} />;
+    case "history":
+      return <HistoryReplay />;
+    default:
+      return (
+        <>
+          {problem && <ProblemNote problem={problem} />}
+          <FileBanners files={set.files} rules={set.rules} />
+          <RuleList rules={set.rules} sessionId={sessionId} />
+        </>
+      );
+  }
+}
