@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, By, Decision, Stance};
+use countersign_core::{Approval, ApprovalId, By, Decision, Mode, Stance};
 use countersign_gate::Terms;
 use countersign_tools::Tool;
 use serde_json::Value;
@@ -107,6 +107,8 @@ pub enum Consent {
     People {
         /// Whether LOW calls run without asking.
         auto_approve_read: bool,
+        /// What becomes of calls that would ask; as the rules say where it is not given.
+        mode: Option<Mode>,
     },
     /// Nobody is there; everything runs (S5.2's heartbeat).
     Nobody,
@@ -118,8 +120,9 @@ impl Consent {
     /// Returns the terms on which one call is handed in.
     pub(crate) async fn terms(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> Terms {
         let stance = match self {
-            Self::People { auto_approve_read } => {
-                Stance::Attended { auto_approve_read: *auto_approve_read }
+            Self::People { auto_approve_read, mode } => {
+                let stance = Stance::Attended { auto_approve_read: *auto_approve_read };
+                return Terms { stance, mode: *mode };
             }
             Self::Nobody => Stance::Unattended,
             Self::Program(_) => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use countersign_agent::{Consent, Prompt, Run, Runner};
-use countersign_core::{ProjectId, RunId, SessionId};
+use countersign_core::{Mode, ProjectId, RunId, SessionId};
 use countersign_gate::Project;
 use countersign_tools::Workspace;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ pub(crate) struct Wanted {
     pub(crate) prompt: String,
     pub(crate) session: Option<SessionId>,
     pub(crate) auto_approve_read: bool,
+    pub(crate) mode: Option<Mode>,
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
 }
@@ -71,7 +72,7 @@ pub(crate) async fn start(
         app.gate.clone(),
         app.model.model.clone(),
         (app.toolbox)(workspace),
-        Consent::People { auto_approve_read: wanted.auto_approve_read },
+        Consent::People { auto_approve_read: wanted.auto_approve_read, mode: wanted.mode },
         app.runner_config(cwd, wanted.model),
     );
     let prompt =

@@ -51,7 +51,7 @@ impl Workshop {
         let at_once =
             Retries { tries: 6, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
         let config = RunnerConfig { retries: at_once, ..RunnerConfig::new(&root) };
-        let consent = Consent::People { auto_approve_read: true };
+        let consent = Consent::People { auto_approve_read: true, mode: None };
         Self { root, clock, model, gate, tools, config, consent, _folder: folder }
     }
 

@@ -1,5 +1,6 @@
 //! Commands: what a client says on the socket.
 
+use countersign_core::Mode;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -31,6 +32,8 @@ pub(crate) struct RunCommand {
     /// How calls are decided; `sdk` unless said.
     #[serde(default)]
     pub(crate) permission_mode: PermissionMode,
+    /// What becomes of calls that would ask; as the rules say where it is not given.
+    pub(crate) mode: Option<RunMode>,
     /// Whether calls that only look run without asking.
     #[serde(default = "yes")]
     pub(crate) auto_approve_safe: bool,
@@ -40,6 +43,31 @@ pub(crate) struct RunCommand {
     pub(crate) cwd: Option<String>,
     /// The model to ask.
     pub(crate) model: Option<String>,
+}
+
+/// What becomes of calls that would ask. Denials and floors hold in every mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RunMode {
+    /// Nothing is changed.
+    Plan,
+    /// A person is asked.
+    Default,
+    /// Changes to ordinary files of the workspace run.
+    AcceptEdits,
+    /// What would ask is denied.
+    DontAsk,
+}
+
+impl From<RunMode> for Mode {
+    fn from(mode: RunMode) -> Self {
+        match mode {
+            RunMode::Plan => Self::Plan,
+            RunMode::Default => Self::Default,
+            RunMode::AcceptEdits => Self::AcceptEdits,
+            RunMode::DontAsk => Self::DontAsk,
+        }
+    }
 }
 
 /// A person's decision. A field that is not known is refused: nobody means nothing by it.

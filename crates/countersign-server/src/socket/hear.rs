@@ -63,6 +63,7 @@ impl Connection {
             prompt: run.prompt,
             session,
             auto_approve_read: run.auto_approve_safe,
+            mode: run.mode.map(Into::into),
             cwd: run.cwd,
             model: run.model,
         };

@@ -353,6 +353,21 @@ async fn an_edit_that_is_riskier_is_asked_for_anew() {
     assert!(!world.path(".git").exists());
 }
 
+#[tokio::test]
+async fn a_mode_decides_what_becomes_of_asking() {
+    let world = World::playing(TWO_WRITES).await;
+    std::fs::create_dir(world.path("src")).unwrap();
+    let mut client = world.client().await;
+    client.send(json!({"command": "run", "prompt": "go", "mode": "plan"})).await;
+    let seen = client.gather("result/success").await;
+    assert!(!seen.iter().any(|m| name(m) == "tool_approval_request"));
+    assert!(!world.path("src/a.txt").exists());
+    client.send(json!({"command": "run", "prompt": "go", "mode": "acceptEdits"})).await;
+    let seen = client.gather("result/success").await;
+    assert!(!seen.iter().any(|m| name(m) == "tool_approval_request"));
+    assert_eq!((world.file("src/a.txt"), world.file("src/b.txt")), ("one".into(), "two".into()));
+}
+
 /// What a command reads is shown part by part; what is proven to only read does not ask at all.
 #[tokio::test]
 async fn a_proven_read_runs_and_the_rest_is_shown_in_parts() {
