@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_core::{
-    CommandPreview, Effect, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput, shell,
+    CommandPreview, Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput, shell,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
 use crate::shown::shown;
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 
 const DESCRIPTION: &str = "\
@@ -164,7 +164,7 @@ impl Tool for Bash {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         if cancel.is_cancelled() {

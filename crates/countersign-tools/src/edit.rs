@@ -17,7 +17,7 @@ use crate::blocking::blocking;
 use crate::disk::{DiskError, Snapshot, Standing};
 use crate::shown::shown;
 use crate::text::{Encoding, Text, size};
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{input, reach};
 
@@ -223,7 +223,7 @@ impl Tool for Edit {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::DirEntry;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
 use crate::shown::shown;
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{input, reach, walk};
 
@@ -141,7 +141,7 @@ impl Tool for Glob {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use countersign_core::{
-    Invalid, Permit, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput,
-};
+use countersign_core::{Invalid, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -25,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use self::found::{Found, Interruptible, Page, Wanted};
 use crate::blocking::blocking;
 use crate::shown::shown;
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{disk, input, reach, walk};
 
@@ -221,7 +219,7 @@ impl Tool for Grep {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -63,7 +63,7 @@ pub use process::Environment;
 pub use read::Read;
 pub use task::Task;
 pub use todo::{TodoRead, TodoWrite};
-pub use tool::{NeedsApproval, Tool, ToolError, run};
+pub use tool::{Cleared, NeedsApproval, Tool, ToolError, run};
 pub use toolbox::Toolbox;
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;

@@ -8,9 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use async_trait::async_trait;
-use countersign_core::{
-    Invalid, Permit, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput,
-};
+use countersign_core::{Invalid, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput};
 use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +20,7 @@ use crate::blocking::blocking;
 use crate::disk::{self, DiskError};
 use crate::shown::shown;
 use crate::text::{Encoding, size};
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{input, reach};
 
@@ -115,7 +113,7 @@ impl Tool for Read {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

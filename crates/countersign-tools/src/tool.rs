@@ -31,12 +31,28 @@ pub trait Tool: Planner {
     /// Only the library's stance listens to this; behind the server's gate the policy decides.
     async fn needs_approval(&self, params: &Value) -> bool;
 
-    /// Runs what the permit gives leave for. To be called through [`run()`].
+    /// Runs what the permit gives leave for. [`run()`] calls this, and nobody else can.
     ///
     /// Refuses when a file is no longer the one that was previewed. A cancelled run stops at the next
     /// place where nothing is half done and says [`ToolError::Interrupted`].
-    async fn run(&self, permit: Permit, cancel: CancellationToken)
-    -> Result<ToolOutput, ToolError>;
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError>;
+}
+
+/// A permit whose call was planned once more, just now, and would still do what was judged.
+// INVARIANT: only `run()` makes one.
+#[derive(Debug)]
+pub struct Cleared(Permit);
+
+impl std::ops::Deref for Cleared {
+    type Target = Permit;
+
+    fn deref(&self) -> &Permit {
+        &self.0
+    }
 }
 
 /// Why a tool could not do its work. The whole text goes to the model, causes included.
@@ -104,7 +120,7 @@ pub async fn run(
     let planner = tool.clone();
     let checking = tokio::task::spawn_blocking(move || {
         let plan = planner.plan(permit.call())?;
-        if plan.effects == permit.effects() { Ok(permit) } else { Err(ToolError::Moved) }
+        if plan.effects == permit.effects() { Ok(Cleared(permit)) } else { Err(ToolError::Moved) }
     });
     let permit = checking.await.map_err(|_| ToolError::Broken)??;
     tool.run(permit, cancel).await

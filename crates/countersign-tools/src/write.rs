@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::disk::Standing;
 use crate::shown::shown;
 use crate::text::{Encoding, Text};
-use crate::tool::{NeedsApproval, Tool, ToolError};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{input, reach};
 
@@ -123,7 +123,7 @@ impl Tool for Write {
 
     async fn run(
         &self,
-        permit: Permit,
+        permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

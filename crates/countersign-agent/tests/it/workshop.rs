@@ -11,11 +11,11 @@ use countersign_agent::{
     RunnerConfig, Scenario, ScriptedModel,
 };
 use countersign_core::{
-    Approval, ApprovalId, By, Decision, Effect, Event, Invalid, Permit, Place, Plan, Planner,
-    Preview, ProjectId, RunId, SessionId, Side, Target, ToolCall, ToolOutput,
+    Approval, ApprovalId, By, Decision, Effect, Event, Invalid, Place, Plan, Planner, Preview,
+    ProjectId, RunId, SessionId, Side, Target, ToolCall, ToolOutput,
 };
 use countersign_gate::{Follow, Gate, ManualClock, News, Rulebook, Seen, Timeouts};
-use countersign_tools::{Environment, Tool, ToolError, Toolbox, Workspace};
+use countersign_tools::{Cleared, Environment, Tool, ToolError, Toolbox, Workspace};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -374,7 +374,7 @@ impl Tool for Own {
     }
 
     /// Does not listen to `cancel`: nothing but the runner keeps it from running.
-    async fn run(&self, permit: Permit, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
         Ok((self.work)(permit.call().input.clone()).await)
     }
 }
