@@ -8,8 +8,6 @@ use std::collections::VecDeque;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use serde::{Deserialize, Serialize};
 
-use crate::Digest;
-
 /// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
 
@@ -46,13 +44,13 @@ impl UnifiedDiff {
 
     /// Returns the diff that turns `old` into `new`, with `path` in its header.
     pub fn between(path: &str, old: &str, new: &str) -> Self {
-        Self::with_digest(path, old, new).0
+        Self::with_whole(path, old, new).0
     }
 
-    /// Returns the diff, and the digest of its whole text if it does not hold all of it.
+    /// Returns the diff, and its whole text if it does not hold all of it.
     ///
     /// The whole text is that of `diff -u`: its lines with a `\n` between them.
-    pub fn with_digest(path: &str, old: &str, new: &str) -> (Self, Option<Digest>) {
+    pub fn with_whole(path: &str, old: &str, new: &str) -> (Self, Option<String>) {
         let old_lines: Vec<&str> = lines(old);
         let new_lines: Vec<&str> = lines(new);
         let changes = changes(&old_lines, &new_lines);
@@ -64,14 +62,14 @@ impl UnifiedDiff {
         for hunk in hunks(&changes) {
             text.push_hunk(hunk, &old_lines, &new_lines);
         }
-        let (lines, omitted, digest) = text.finish();
+        let (lines, omitted, whole) = text.finish();
         let added = changes.iter().map(|change| change.new.1 - change.new.0).sum();
         let removed = changes.iter().map(|change| change.old.1 - change.old.0).sum();
-        (Self { lines, added, removed, omitted }, digest)
+        (Self { lines, added, removed, omitted }, whole)
     }
 }
 
-/// The lines of a diff as they come: both ends are kept, the digest covers all.
+/// The lines of a diff as they come: both ends are kept, and the whole as one text.
 #[derive(Default)]
 struct Ends {
     /// The first lines, up to the limit.
@@ -79,7 +77,7 @@ struct Ends {
     /// The last of those that came after them.
     last: VecDeque<Placed>,
     count: usize,
-    hasher: blake3::Hasher,
+    whole: String,
     /// How many lines of the old and the new text are passed.
     at: (usize, usize),
 }
@@ -120,9 +118,9 @@ impl Ends {
 
     fn push(&mut self, line: String) {
         if self.count > 0 {
-            self.hasher.update(b"\n");
+            self.whole.push('\n');
         }
-        self.hasher.update(line.as_bytes());
+        self.whole.push_str(&line);
         self.count += 1;
         let placed = Placed { line, at: self.at };
         if self.first.len() < UnifiedDiff::LINE_LIMIT {
@@ -135,8 +133,8 @@ impl Ends {
         }
     }
 
-    /// Returns the lines that are kept, how many are not, and the digest of all if some are not.
-    fn finish(mut self) -> (Vec<String>, usize, Option<Digest>) {
+    /// Returns the lines that are kept, how many are not, and the whole text if some are not.
+    fn finish(mut self) -> (Vec<String>, usize, Option<String>) {
         let lines = |placed: Vec<Placed>| placed.into_iter().map(|it| it.line).collect::<Vec<_>>();
         if self.count <= UnifiedDiff::LINE_LIMIT {
             return (lines(self.first), 0, None);
@@ -148,7 +146,7 @@ impl Ends {
         let mut kept = lines(self.first);
         kept.extend(missing_head(&tail));
         kept.extend(lines(tail));
-        (kept, omitted, Some(Digest::from(self.hasher.finalize().to_hex().to_string())))
+        (kept, omitted, Some(self.whole))
     }
 }
 

@@ -4,6 +4,7 @@ mod line_endings;
 mod part;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,6 +72,9 @@ pub struct DiffPreview {
     /// The digest of the whole diff where lines are left out: consent covers those too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_digest: Option<Digest>,
+    /// The whole diff where lines are left out, for the gate to keep: it does not travel along.
+    #[serde(skip)]
+    pub whole: Option<Arc<str>>,
     /// Whether the file is gone afterwards.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_deleted: bool,
@@ -115,15 +119,16 @@ impl DiffPreview {
     pub fn new(file_path: String, original: Option<&str>, new: &str, preimage: Preimage) -> Self {
         let before = original.unwrap_or_default();
         let carried = |text: &str| (text.len() <= Self::CONTENT_LIMIT).then(|| text.to_owned());
-        let (diff, full_digest) = UnifiedDiff::with_digest(&file_path, before, new);
+        let (diff, whole) = UnifiedDiff::with_whole(&file_path, before, new);
         Self {
             is_new_file: original.is_none(),
             original_lines: before.lines().count(),
             new_lines: new.lines().count(),
             original_content: carried(before),
             new_content: carried(new),
-            omitted_lines: full_digest.as_ref().map(|_| diff.omitted),
-            full_digest,
+            omitted_lines: whole.as_ref().map(|_| diff.omitted),
+            full_digest: whole.as_ref().map(|whole| Digest::of(whole.as_bytes())),
+            whole: whole.map(Into::into),
             line_endings: original.and_then(|before| LineEndings::between(before, new)),
             diff,
             ..Self::empty(file_path, preimage)
@@ -166,6 +171,7 @@ impl DiffPreview {
             preimage,
             omitted_lines: None,
             full_digest: None,
+            whole: None,
             is_deleted: false,
             renamed_from: None,
             old_mode: None,

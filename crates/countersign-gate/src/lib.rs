@@ -41,7 +41,7 @@ pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE
 pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
-    Entry, NewRun, Origin, Project, RunEnd, SessionRow, Store, StoreError, StoredRule,
+    DiffLines, Entry, NewRun, Origin, Project, RunEnd, SessionRow, Store, StoreError, StoredRule,
 };
 pub use submit::Submitted;
 pub use timeouts::Timeouts;

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod conversations;
+mod diffs;
 mod events;
 mod projects;
 mod readers;
@@ -24,6 +25,7 @@ use rusqlite_migration::{M, Migrations};
 
 pub use approvals::Transition;
 pub use conversations::{NewRun, RunEnd, SessionRow};
+pub use diffs::DiffLines;
 pub use events::Entry;
 pub use projects::Project;
 use readers::Readers;
@@ -123,6 +125,7 @@ fn migrations() -> Vec<M<'static>> {
     vec![
         M::up(include_str!("store/migrations/0001_house.sql")),
         M::up(include_str!("store/migrations/0002_rules.sql")),
+        M::up(include_str!("store/migrations/0003_diffs.sql")),
     ]
 }
 

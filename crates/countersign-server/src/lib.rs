@@ -8,6 +8,7 @@
 
 mod app;
 mod body;
+mod diffs;
 mod error;
 mod guard;
 mod health;

@@ -7,7 +7,7 @@ use crate::error::{ErrorBody, ErrorView};
 use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView};
 use crate::socket::{command, message, request};
-use crate::{health, rules, sessions};
+use crate::{diffs, health, rules, sessions};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -20,6 +20,7 @@ use crate::{health, rules, sessions};
         health::healthz,
         health::readyz,
         health::metrics,
+        diffs::get,
         sessions::list,
         rules::list,
         rules::replace,

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::writer::Ledger;
-use super::{Store, StoreError, StoredRule, from_json, iso, json, moment, rules};
+use super::{Store, StoreError, StoredRule, diffs, from_json, iso, json, moment, rules};
 
 /// Who the calls of an embedded or single-user server belong to.
 const LOCAL_USER: &str = "local";
@@ -300,6 +300,7 @@ impl Request {
 
 /// Writes what a person has changed of a request, and what followed from that.
 fn amend(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
+    diffs::keep(db, approval)?;
     db.prepare_cached(
         "UPDATE tool_executions SET tool_params = ?, risk_level = ?, digest = ?, request = ?,
            preview = ?
@@ -319,6 +320,7 @@ fn amend(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
 fn insert(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
     let call = &approval.call;
     let request = Request::of(approval);
+    diffs::keep(db, approval)?;
     db.prepare_cached(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
            tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,

@@ -368,6 +368,36 @@ async fn a_mode_decides_what_becomes_of_asking() {
     assert_eq!((world.file("src/a.txt"), world.file("src/b.txt")), ("one".into(), "two".into()));
 }
 
+/// A diff that is too long to go along whole: the rest is one request away.
+#[tokio::test]
+async fn the_rest_of_a_long_diff_is_one_request_away() {
+    let content: String = (0..5_000).map(|n| format!("line {n}\n")).collect();
+    let world = World::playing(&format!(
+        "[[script]]\n[[script.turn]]\ncall = {{ tool = \"Write\", input = {{ file_path = \"long.txt\", content = {content:?} }} }}\n[[script.turn]]\nsay = \"Done.\"\n"
+    ))
+    .await;
+    let mut client = world.client().await;
+    client.run("go").await;
+    let request = client.until("tool_approval_request").await;
+    let omitted = request["preview_data"]["omitted_lines"].as_u64().unwrap();
+    assert_eq!(omitted, 5_003 - 1_200);
+    let path = |query: &str| {
+        format!(
+            "/my/projects/default/approvals/{}/diff{query}",
+            request["request_id"].as_str().unwrap()
+        )
+    };
+    let first = world.get(&path("?from=1000&limit=2")).await;
+    assert_eq!(first["lines"], json!(["+line 997", "+line 998"]));
+    assert_eq!((&first["total"], &first["next"]), (&json!(5_003), &json!(1_002)));
+    let end = world.get(&path("?from=5002")).await;
+    assert_eq!((&end["lines"], &end["next"]), (&json!(["+line 4999"]), &json!(null)));
+    let none = world.get(&path("?file=7")).await;
+    assert_eq!(none["error"]["code"], "not_found");
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+}
+
 /// What a command reads is shown part by part; what is proven to only read does not ask at all.
 #[tokio::test]
 async fn a_proven_read_runs_and_the_rest_is_shown_in_parts() {

@@ -83,6 +83,13 @@ impl World {
         Client { socket: connect_async(url).await.unwrap().0 }
     }
 
+    /// What a path answers, status aside.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let asked = http.get(format!("http://{}{path}", self.address)).bearer_auth(TOKEN);
+        asked.send().await.unwrap().json().await.unwrap()
+    }
+
     pub(crate) fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.root.join(name)).unwrap()
     }

@@ -104,6 +104,9 @@ pub(crate) struct FileView {
     /// What changes, where there are several files: for one it stands in the request itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff_lines: Option<Vec<String>>,
+    /// Which file it is when the rest of a long diff is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
 }
 
 /// How line ends change.
@@ -141,6 +144,7 @@ impl FileView {
             }),
             omitted_lines: diff.omitted_lines,
             diff_lines: None,
+            index: None,
         }
     }
 }
@@ -162,7 +166,7 @@ impl Shown {
             Some(Preview::Diff(diff)) => Self::of_diff(diff),
             Some(Preview::Command(command)) => Self::of_command(command),
             Some(Preview::Generic { input, .. }) => Self::of_input(input),
-            Some(Preview::MultiDiff { files, .. }) => Self::of_files(files),
+            Some(Preview::MultiDiff { files, .. }) => Self::of_files(&files),
             None => Self::of_input(masked(input)),
         }
     }
@@ -184,19 +188,21 @@ impl Shown {
     }
 
     /// Several files at once: what is gone comes first, so that nobody misses it.
-    fn of_files(mut files: Vec<DiffPreview>) -> Self {
-        files.sort_by_key(|file| !file.is_deleted);
+    fn of_files(files: &[DiffPreview]) -> Self {
         let sum = |count: fn(&DiffPreview) -> usize| files.iter().map(count).sum();
         let diff_stat = Some(DiffStat {
             added: sum(|file| file.diff.added),
             removed: sum(|file| file.diff.removed),
             omitted: sum(|file| file.diff.omitted),
         });
-        let files = files.into_iter().map(|file| FileView {
+        let views = files.iter().enumerate().map(|(index, file)| FileView {
+            index: Some(index),
             diff_lines: Some(file.diff.lines.clone()),
-            ..FileView::of(&file)
+            ..FileView::of(file)
         });
-        let data = PreviewData::MultiDiff { files: files.collect() };
+        let mut files: Vec<_> = views.collect();
+        files.sort_by_key(|file| !file.is_deleted);
+        let data = PreviewData::MultiDiff { files };
         Self { kind: PreviewType::MultiDiff, data, diff_stat, ..Self::of_input(json!(null)) }
     }
 

@@ -1,0 +1,70 @@
+//! The rest of a diff that is too long to go with its request.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use countersign_core::ApprovalId;
+use countersign_gate::DiffLines;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+use crate::sign_in::SignedIn;
+
+/// How many lines go out at once.
+const MOST: usize = 5_000;
+
+/// Which lines.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct Stretch {
+    /// Which file of the preview, from 0.
+    #[serde(default)]
+    file: usize,
+    /// How many lines to skip.
+    #[serde(default)]
+    from: usize,
+    /// How many to return, 1,000 unless said.
+    limit: Option<usize>,
+}
+
+/// Some lines of a diff.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DiffPage {
+    success: bool,
+    lines: Vec<String>,
+    /// How many lines the whole diff has.
+    total: usize,
+    /// Where the next stretch begins; none after the last.
+    #[schema(required)]
+    next: Option<usize>,
+}
+
+/// `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff.
+#[utoipa::path(get, path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), Stretch), responses(
+    (status = 200, body = DiffPage),
+    (status = 400, body = ErrorBody),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+))]
+pub(crate) async fn get(
+    _: SignedIn,
+    State(app): State<App>,
+    Path((project, approval)): Path<(String, String)>,
+    Query(stretch): Query<Stretch>,
+) -> Result<Json<DiffPage>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    let unknown = || ApiError::not_found(format!("no approval request has the id `{approval}`"));
+    let id: ApprovalId = approval.parse().map_err(|_| unknown())?;
+    let found = app.gate.store().approval(id).await?;
+    if found.is_none_or(|found| found.call.project != project.id) {
+        return Err(unknown());
+    }
+    let limit = stretch.limit.unwrap_or(1_000).clamp(1, MOST);
+    let found = app.gate.store().diff_lines(id, stretch.file, stretch.from, limit).await?;
+    let Some(DiffLines { lines, total }) = found else {
+        return Err(ApiError::not_found("nothing was left out of this diff: it is in the request"));
+    };
+    let end = stretch.from.saturating_add(lines.len());
+    let next = (end < total && !lines.is_empty()).then_some(end);
+    Ok(Json(DiffPage { success: true, lines, total, next }))
+}
