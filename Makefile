@@ -5,7 +5,9 @@ SHELL := /bin/bash
 
 BIN := target/debug/countersign
 
-.PHONY: help run test web bench fmt lint deny tools node-modules \
+SECONDS ?= 60
+
+.PHONY: help run test web bench redteam fuzz fmt lint deny tools node-modules \
         test-web test-rust test-docs test-generated test-browser generate
 
 help: ## Shows this list
@@ -26,9 +28,19 @@ test: test-web test-rust test-docs test-generated test-browser ## Runs everythin
 web: node-modules ## Builds the page
 	@cd web && npm run --silent build
 
-bench: web ## Measures cold start, idle memory, page size, previews (release build; prints, asserts nothing)
+bench: web ## Measures cold start, memory, page size, previews, verdicts (release build; prints, asserts nothing)
 	@cargo build --quiet --release --package countersign
 	@node scripts/bench.mjs
+
+# The two numbers are printed: attacks that would run unasked, and everyday reads that ask.
+redteam: tools ## Judges the red team's corpus with the real binary; nothing of it is run
+	@cargo nextest run --workspace --cargo-quiet --no-capture --status-level fail --final-status-level fail \
+	  -E 'test(/^redteam::/)'
+
+fuzz: ## Feeds the readers of commands, rules and inputs with noise (SECONDS=60 each)
+	@scripts/need node 'Node.js 20.19 or newer'
+	@scripts/need c++ 'A C++ compiler'
+	@scripts/fuzz $(SECONDS)
 
 fmt: ## Formats the Rust code
 	@cargo fmt --all
@@ -63,7 +75,8 @@ test-web: node-modules
 test-rust: tools
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets -- -D warnings
-	@cargo nextest run --workspace
+	@cargo nextest run --workspace -E 'not test(/^redteam::/)'
+	@$(MAKE) --no-print-directory redteam
 
 test-docs: tools
 	@cargo test --quiet --workspace --doc

@@ -61,6 +61,10 @@ try {
     const found = bench('approval', '--n', String(at_once * 100), '--c', String(at_once), '--db', join(folder, `${at_once}.db`))
     row(`approvals, ${at_once} at once, durable`, `${found.per_s.toFixed(0)} /s`, `p50 ${(found.p50_us / 1000).toFixed(1)} ms`)
   }
+  const verdict = bench('policy')
+  row('verdict on a typical command, 200 rules (p50)', `${verdict.p50_us.toFixed(0)} us`, 'aim: under 100 us')
+  row('verdict on a typical command, no rules (p50)', `${verdict.p50_us_no_rules.toFixed(0)} us`, `${(verdict.p50_us / verdict.p50_us_no_rules).toFixed(1)}x with 200 rules`)
+  row('the answer from a table of known calls (p50)', `${verdict.p50_us_table.toFixed(2)} us`, `${(verdict.p50_us / verdict.p50_us_table).toFixed(0)}x with 200 rules`)
   spawnSync('npm', ['run', '--silent', 'size'], { cwd: join(root, 'web'), stdio: 'inherit' })
 } finally {
   rmSync(folder, { recursive: true, force: true })

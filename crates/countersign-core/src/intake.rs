@@ -16,6 +16,9 @@ const SIZE_LIMIT: usize = 16 * 1024 * 1024;
 /// How deep objects and lists may lie in each other.
 const DEPTH_LIMIT: usize = 64;
 
+/// From here on some keep every digit of a whole number and others round it: 2^64.
+const LARGEST: f64 = 18_446_744_073_709_551_616.0;
+
 /// Keys that our own JSON library takes for something else than keys.
 const RESERVED: &str = "$serde_json::private::";
 
@@ -102,6 +105,7 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         Number::from_f64(value)
+            .filter(|_| value.abs() < LARGEST)
             .map(Value::Number)
             .ok_or_else(|| E::custom("a number is too large: write a smaller one"))
     }

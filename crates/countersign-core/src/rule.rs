@@ -33,7 +33,7 @@ pub use pattern::{Access, BadRule, Pattern};
 pub use set::{Layer, RuleSet};
 pub use typed::ArgvPattern;
 
-pub(crate) use command::{redirects, runs_what_it_is_given};
+pub(crate) use command::{Known, redirects, runs_of, runs_what_it_is_given, spellings};
 pub(crate) use pattern::{COMMAND_TOOLS, WRITERS, names_tool, wild};
 
 use crate::Outcome;

@@ -83,7 +83,9 @@ impl Gate {
         timeouts: Timeouts,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)
+        let opened =
+            Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)?;
+        Ok(opened.keeping_deadlines())
     }
 
     /// Opens a gate that forgets everything when the process ends.
@@ -92,7 +94,7 @@ impl Gate {
         timeouts: Timeouts,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        Self::over(Store::in_memory, clock, timeouts, rulebook)
+        Ok(Self::over(Store::in_memory, clock, timeouts, rulebook)?.keeping_deadlines())
     }
 
     fn over(
@@ -114,8 +116,25 @@ impl Gate {
             rules: Rules::new(rulebook),
             history: Arc::default(),
         });
-        tokio::spawn(deadlines::keep(Arc::downgrade(&inner)));
         Ok(Self { inner })
+    }
+
+    /// Keeps deadlines from now on, as long as the gate is there.
+    fn keeping_deadlines(self) -> Self {
+        tokio::spawn(deadlines::keep(Arc::downgrade(&self.inner)));
+        self
+    }
+
+    /// Opens the gate on a database file to look at its record, beside the server that owns it.
+    ///
+    /// Deadlines are left to that server: whoever waits there would not hear of them.
+    pub fn open_to_read(
+        file: &Path,
+        clock: Arc<dyn Clock>,
+        rulebook: Arc<Rulebook>,
+    ) -> Result<Self, StoreError> {
+        let timeouts = Timeouts::default();
+        Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)
     }
 
     pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {

@@ -55,6 +55,8 @@ const OUTPUT_LIMIT: usize = 30_000;
 pub struct Bash {
     workspace: Workspace,
     environment: Environment,
+    /// What the call itself sets on top; part of the environment already.
+    call_env: Vec<(String, String)>,
     needs_approval: NeedsApproval,
 }
 
@@ -72,7 +74,13 @@ struct Input {
 impl Bash {
     /// Returns the tool, asking before it runs. Commands see `environment` and nothing else.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
-        Self { workspace, environment, needs_approval: true.into() }
+        Self { workspace, environment, call_env: Vec::new(), needs_approval: true.into() }
+    }
+
+    /// Sets variables that the call brings along: commands see them, and the reading heeds them.
+    #[must_use]
+    pub fn with_call_env(self, call_env: Vec<(String, String)>) -> Self {
+        Self { environment: self.environment.with(&call_env), call_env, ..self }
     }
 
     /// Sets whether it asks before it runs.
@@ -89,7 +97,7 @@ impl Bash {
         let context = shell::Context {
             cwd,
             home: self.environment.get("HOME").map(Path::new),
-            env: &[],
+            env: &self.call_env,
             own: self.workspace.off_limits(),
             machine: &machine,
         };

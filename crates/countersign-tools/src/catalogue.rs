@@ -17,6 +17,7 @@ use crate::{
 pub struct Catalogue {
     workspace: Workspace,
     environment: Environment,
+    call_env: Vec<(String, String)>,
     /// None where there is no root: then a client has no project here.
     client: Option<ClientRoot>,
 }
@@ -25,13 +26,19 @@ impl Catalogue {
     /// Returns the catalogue of a workspace; a client's project lies where its first root does.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
         let client = workspace.roots().first().map(|root| ClientRoot::new(root));
-        Self { workspace, environment, client }
+        Self { workspace, environment, call_env: Vec::new(), client }
     }
 
     /// Sets where the project lies on the client's machine.
     #[must_use]
     pub fn with_client_root(self, client: ClientRoot) -> Self {
         Self { client: Some(client), ..self }
+    }
+
+    /// Sets variables that calls bring along: they steer what the commands of a call do.
+    #[must_use]
+    pub fn with_call_env(self, call_env: Vec<(String, String)>) -> Self {
+        Self { call_env, ..self }
     }
 
     /// Returns what judges calls of a name, to the letter; nothing for a name that is not known.
@@ -44,7 +51,10 @@ impl Catalogue {
             "MultiEdit" => Arc::new(MultiEdit::new(workspace())),
             "NotebookEdit" => Arc::new(NotebookEdit::new(workspace())),
             "ApplyPatch" => Arc::new(ApplyPatch::new(workspace())),
-            "Bash" => Arc::new(Bash::new(workspace(), self.environment.clone())),
+            "Bash" => {
+                let bash = Bash::new(workspace(), self.environment.clone());
+                Arc::new(bash.with_call_env(self.call_env.clone()))
+            }
             "Glob" => Arc::new(Glob::new(workspace())),
             "Grep" => Arc::new(Grep::new(workspace())),
             "ListDir" => Arc::new(ListDir::new(workspace())),
@@ -56,7 +66,9 @@ impl Catalogue {
             "read_file" => Arc::new(ReadFile::new(client()?)),
             "write_file" => Arc::new(WriteFile::new(client()?)),
             "list_directory" => Arc::new(ListDirectory::new(client()?)),
-            "execute_command" => Arc::new(ExecuteCommand::new(client()?)),
+            "execute_command" => {
+                Arc::new(ExecuteCommand::new(client()?).with_call_env(self.call_env.clone()))
+            }
             other => Arc::new(McpTool::named(other)?),
         })
     }

@@ -42,6 +42,13 @@ impl FromIterator<(String, String)> for Environment {
 }
 
 impl Environment {
+    /// Returns the same with some variables set, whatever they were before.
+    #[must_use]
+    pub(crate) fn with(&self, set: &[(String, String)]) -> Self {
+        let kept = self.0.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        kept.chain(set).cloned().collect()
+    }
+
     /// Returns the value of a variable.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

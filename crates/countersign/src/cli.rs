@@ -1,10 +1,17 @@
 //! The command line: what can be said, with an example each.
 
+mod policy;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use secrecy::SecretString;
+
+pub(crate) use policy::{
+    PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
+    PolicyTrustArgs, Rulings,
+};
 
 /// The gate between AI agents and the machines they act on.
 ///
@@ -30,6 +37,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  countersign model --scenario talk.toml --listen 127.0.0.1:9999"
     )]
     Model(ModelArgs),
+    /// Says what the rules say: of one call, of many, and whether they say what they should.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  countersign policy explain -- 'git status && rm -rf build'"
+    )]
+    Policy(PolicyCommand),
     /// Measures this machine; prints one JSON line.
     #[command(
         subcommand,
@@ -120,6 +133,11 @@ pub(crate) enum BenchCommand {
         after_help = "Example:\n  countersign bench diff --old a.txt --new b.txt --rounds 20"
     )]
     Diff(BenchDiffArgs),
+    /// The verdict on a call: reading it and holding it against the rules.
+    #[command(
+        after_help = "Examples:\n  countersign bench policy\n  countersign bench policy --rules rules.toml --calls calls.jsonl --rounds 20"
+    )]
+    Policy(BenchPolicyArgs),
 }
 
 #[derive(Args)]
@@ -148,6 +166,19 @@ pub(crate) struct BenchDiffArgs {
     pub(crate) rounds: usize,
 }
 
+#[derive(Args)]
+pub(crate) struct BenchPolicyArgs {
+    /// The rules [default: 200 made up ones].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// The calls, one `{"tool", "input"}` per line [default: one typical command].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calls: Option<PathBuf>,
+    /// How often.
+    #[arg(long, default_value_t = 2_000)]
+    pub(crate) rounds: usize,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -158,9 +189,11 @@ mod tests {
     fn the_command_line_is_sound_and_every_command_shows_an_example() {
         let cli = Cli::command();
         cli.clone().debug_assert();
-        for command in cli.get_subcommands() {
+        let mut commands: Vec<_> = cli.get_subcommands().collect();
+        while let Some(command) = commands.pop() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("Example:"), "`{}` shows none", command.get_name());
+            assert!(help.starts_with("Example"), "`{}` shows none", command.get_name());
+            commands.extend(command.get_subcommands());
         }
     }
 
@@ -172,9 +205,11 @@ mod tests {
             let text = std::fs::read_to_string(&paper).unwrap();
             let commands = text.lines().filter_map(|line| line.strip_prefix("$ "));
             for command in commands.filter_map(after_assignments) {
-                let words: Vec<_> = command.split_whitespace().collect();
-                let words =
-                    words.split(|word| matches!(*word, ">" | "|" | "&" | "#")).next().unwrap();
+                let words = words(command);
+                let words = words
+                    .split(|word| [">", "|", "&", "#"].contains(&word.as_str()))
+                    .next()
+                    .unwrap();
                 match Cli::try_parse_from(words) {
                     Ok(_) => found += 1,
                     Err(error) if !error.use_stderr() => found += 1,
@@ -183,6 +218,22 @@ mod tests {
             }
         }
         assert!(found > 3, "the papers show how to use it");
+    }
+
+    /// Splits a command line at blanks that no single quotes hold together.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for c in line.chars() {
+            match (c, words.last_mut()) {
+                ('\'', _) => quoted = !quoted,
+                (' ', _) if !quoted => words.push(String::new()),
+                (c, Some(word)) => word.push(c),
+                (_, None) => {}
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
     }
 
     /// Returns a command line of ours without the variables set before it.
@@ -197,7 +248,7 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let guide = std::fs::read_dir(root.join("docs/guide")).unwrap();
         let guide = guide.map(|page| page.unwrap().path());
-        ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/policy.md"]
             .map(|paper| root.join(paper))
             .into_iter()
             .chain(guide)

@@ -4,4 +4,5 @@ pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod model;
 pub(crate) mod openapi;
+pub(crate) mod policy;
 pub(crate) mod serve;

@@ -8,6 +8,7 @@ mod commands;
 mod environment;
 mod hint;
 mod output;
+mod record;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => commands::serve::run(serve),
         Command::Demo(demo) => commands::demo::run(demo),
         Command::Model(model) => commands::model::run(&model),
+        Command::Policy(policy) => commands::policy::run(policy),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Openapi => commands::openapi::run(),
     };

@@ -10,6 +10,16 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
+/// Returns stdout for many lines; to be flushed at the end.
+pub(crate) fn stream() -> impl Write {
+    std::io::BufWriter::new(std::io::stdout().lock())
+}
+
+/// Returns whether results are read by a person who likes colours.
+pub(crate) fn is_coloured() -> bool {
+    !crate::environment::no_color() && std::io::stdout().is_terminal()
+}
+
 /// Writes a line to the person at the terminal.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");

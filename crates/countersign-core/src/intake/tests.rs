@@ -27,9 +27,22 @@ fn what_parsers_read_differently_is_refused() {
     check("{\"a\":\"\n\"}", "control character");
     check(r#"{"a":NaN}"#, "not strict JSON");
     check(r#"{"a":1e999}"#, "number out of range");
+    check(r#"{"a":18446744073709551616}"#, "a number is too large");
+    check(r#"{"a":-1e300}"#, "a number is too large");
     check("\u{feff}{}", "not strict JSON");
     check(r#"{"$serde_json::private::RawValue":"{}"}"#, "reserved name");
     check("", "not strict JSON");
+}
+
+/// Found by fuzzing: a reader that is off by the last digit judges another number than the one that runs.
+#[test]
+fn a_fraction_is_read_to_its_last_digit() {
+    for digits in [40, 80, 120] {
+        let raw = format!("{{\"a\":1.1{}}}", "9".repeat(digits));
+        assert_eq!(parse_input(&raw), Ok(json!({"a": 1.2})), "{raw}");
+    }
+    let raw = r#"{"a":1.1999999999999999e-126}"#;
+    assert_eq!(parse_input(raw).map(|value| value.to_string()), Ok(raw.to_owned()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::Case;
 use crate::place::{Side, Special};
 use crate::proposal::start_of;
 use crate::rule::{
-    Access, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, wild,
+    Access, Known, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, wild,
 };
 use crate::shell::{Finding, Part};
 use crate::{Effect, Mode, Outcome, Reason, Target, risk};
@@ -80,8 +80,9 @@ impl<'a> Cover<'a> {
     }
 
     fn rule_for(&self, part: &Part) -> Option<(Source, &'a Rule)> {
+        let known = Known::of(part);
         let permits = |rule: &Rule| match &rule.pattern {
-            Pattern::Command(pattern) => pattern.permits(part),
+            Pattern::Command(pattern) => known.as_ref().is_some_and(|it| pattern.covers(it)),
             Pattern::Argv(pattern) => !pattern.sandboxed && pattern.permits(part),
             Pattern::Tool(name) => {
                 crate::rule::COMMAND_TOOLS.contains(&name.as_str())
@@ -250,6 +251,9 @@ fn remedy(effect: &Effect) -> Option<String> {
 fn for_command(part: &Part) -> String {
     let words: Vec<_> = part.argv.iter().map(crate::shell::Word::shown).collect();
     let start = words.get(..start_of(&words)).unwrap_or_default().join(" ");
+    if part.effects.iter().any(|effect| matches!(effect, Effect::Opaque { .. })) {
+        return "write it so that it can be read".to_owned();
+    }
     let inner = if part.wrappers.is_empty() { "" } else { " on its own" };
     if crate::rule::runs_what_it_is_given(part) {
         format!("allow exactly this with `Bash({})`: no wildcard covers it", words.join(" "))

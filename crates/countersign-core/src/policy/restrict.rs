@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::Case;
 use crate::rule::{
-    Access, PathPattern, Pattern, Rule, Source, Spoken, names_tool, runs_what_it_is_given, wild,
+    Access, PathPattern, Pattern, Rule, Source, Spoken, names_tool, runs_of, runs_what_it_is_given,
+    spellings, wild,
 };
+use crate::shell::Part;
 use crate::{Effect, Outcome, Reason, Target, lexical};
 
 /// Tokens of a text that was not understood that are looked at.
@@ -15,8 +17,13 @@ const RAW_TOKENS: usize = 2_000;
 
 pub(super) struct Restrict<'a> {
     case: &'a Case<'a>,
-    /// The words of a command that was not fully understood: a denial must not get lost in it.
-    raw: Vec<&'a str>,
+    /// How each part may be meant.
+    spellings: Vec<Vec<String>>,
+    /// What starts at each word of a command that was not fully understood: a denial must not get
+    /// lost in it.
+    raw_runs: Vec<String>,
+    /// The same words as paths.
+    raw_paths: Vec<PathBuf>,
 }
 
 /// Where a rule found what it looks for.
@@ -29,8 +36,10 @@ impl<'a> Restrict<'a> {
     pub(super) fn new(case: &'a Case<'a>) -> Self {
         let unclear = case.is_opaque() || case.plan.commands.iter().any(runs_what_it_is_given);
         let text = case.call.input.get("command").and_then(Value::as_str).unwrap_or_default();
-        let raw = if unclear { tokens(text) } else { Vec::new() };
-        Self { case, raw }
+        let raw = if unclear && has_any(case) { tokens(text) } else { Vec::new() };
+        let spellings = case.plan.commands.iter().map(spellings).collect();
+        let (raw_runs, raw_paths) = (runs_of(&raw), raw_paths(case, &raw));
+        Self { case, spellings, raw_runs, raw_paths }
     }
 
     pub(super) fn reasons(&self) -> Vec<Reason> {
@@ -60,15 +69,17 @@ impl<'a> Restrict<'a> {
         match &rule.pattern {
             Pattern::Tool(name) => self.tool(name),
             Pattern::Command(pattern) => {
-                let hits = self.parts(|part| pattern.restricts(part));
-                if hits.is_empty() && pattern.occurs_in(&self.raw) { raw_hit() } else { hits }
+                let hits = self.parts(|at, _| {
+                    self.spellings.get(at).is_some_and(|spellings| pattern.is_among(spellings))
+                });
+                if hits.is_empty() && pattern.occurs_in(&self.raw_runs) { raw_hit() } else { hits }
             }
-            Pattern::Argv(pattern) => self.parts(|part| pattern.restricts(part)),
+            Pattern::Argv(pattern) => self.parts(|_, part| pattern.restricts(part)),
             Pattern::Path(access, pattern) => {
                 let anchors = self.case.rules.anchors();
                 let means = |path: &Path| pattern.restricts(path, &self.case.call.cwd, anchors);
                 let hits = self.files(*access, means);
-                let raw = || self.raw_paths().any(|path| means(&path));
+                let raw = || self.raw_paths.iter().any(|path| means(path));
                 if hits.is_empty() && raw() { raw_hit() } else { hits }
             }
             Pattern::Domain(pattern) => self.effects(|effect| match effect {
@@ -99,9 +110,9 @@ impl<'a> Restrict<'a> {
         }
     }
 
-    fn parts(&self, matches: impl Fn(&crate::shell::Part) -> bool) -> Vec<Hit> {
+    fn parts(&self, matches: impl Fn(usize, &Part) -> bool) -> Vec<Hit> {
         let parts = self.case.plan.commands.iter().enumerate();
-        let hits = parts.filter(|(_, part)| matches(part));
+        let hits = parts.filter(|(at, part)| matches(*at, part));
         hits.map(|(at, part)| Hit { part: Some(at), what: format!("runs `{}`", part.text) })
             .collect()
     }
@@ -154,15 +165,6 @@ impl<'a> Restrict<'a> {
         })
     }
 
-    fn raw_paths(&self) -> impl Iterator<Item = PathBuf> {
-        let cwd = &self.case.call.cwd;
-        let home = self.case.rules.anchors().home.as_deref();
-        self.raw.iter().map(move |token| match (token.strip_prefix("~/"), home) {
-            (Some(below), Some(home)) => lexical(&home.join(below)),
-            _ => lexical(&cwd.join(token)),
-        })
-    }
-
     fn field(&self, tool: &str, name: &str, value: &str) -> Vec<Hit> {
         let found = self.case.call.input.get(name).map(|found| match found {
             Value::String(text) => text.clone(),
@@ -173,6 +175,21 @@ impl<'a> Restrict<'a> {
         let what = format!("`{name}` is `{}`", found.unwrap_or_default());
         if is { vec![Hit { part: None, what }] } else { Vec::new() }
     }
+}
+
+/// Whether there are rules that restrict at all.
+fn has_any(case: &Case<'_>) -> bool {
+    let any = |outcome| case.rules.rules(outcome, case.now).next().is_some();
+    any(Outcome::Deny) || any(Outcome::Ask)
+}
+
+fn raw_paths(case: &Case<'_>, tokens: &[&str]) -> Vec<PathBuf> {
+    let home = case.rules.anchors().home.as_deref();
+    let path = |token: &&str| match (token.strip_prefix("~/"), home) {
+        (Some(below), Some(home)) => lexical(&home.join(below)),
+        _ => lexical(&case.call.cwd.join(token)),
+    };
+    tokens.iter().map(path).collect()
 }
 
 fn said(rule: &Rule, source: Source, hit: &Hit) -> Reason {

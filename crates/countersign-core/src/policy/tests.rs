@@ -86,6 +86,10 @@ fn every_effect_needs_something_that_allows_it() {
     assert_eq!(says("sudo npm test"), Outcome::Ask);
     assert_eq!(says("bash -c 'npm test'"), Outcome::Ask);
     assert_eq!(says("npm test &"), Outcome::Ask);
+    let shells = "allow = ['Bash', 'Bash(sh)', 'Bash(python3:*)']";
+    for command in ["cat a | sh", "python3 < a", "cat a | python3 -", "bash -s x < a"] {
+        assert_eq!(bash(command, shells, Mode::Default).outcome, Outcome::Ask, "{command}");
+    }
     let and_host = "allow = ['Bash(curl:*)', 'WebFetch(domain:docs.rs)', 'Edit(/out/**)']";
     assert_eq!(bash("curl https://docs.rs/x", and_host, Mode::Default).outcome, Outcome::Allow);
     assert_eq!(

@@ -108,47 +108,31 @@ impl CommandPattern {
     ///
     /// For rules that restrict: all spellings of the part are tried.
     pub fn restricts(&self, part: &Part) -> bool {
-        if self.matches(&squeezed(&part.text)) {
-            return true;
-        }
-        let words: Vec<_> = part.argv.iter().map(Word::shown).collect();
-        let wrappers: Vec<_> = part.wrappers.iter().map(String::as_str).collect();
-        (0..=wrappers.len()).any(|from| {
-            let chain = wrappers.get(from..).unwrap_or_default().iter().chain(&words);
-            let chain: Vec<_> = chain.copied().collect();
-            self.matches(&squeezed(&chain.join(" "))) || self.matches(&by_name(&chain))
-        })
+        self.is_among(&spellings(part))
+    }
+
+    /// Returns whether one of a part's [`spellings`] looks like this.
+    pub(crate) fn is_among(&self, spellings: &[String]) -> bool {
+        spellings.iter().any(|text| self.matches(text))
     }
 
     /// Returns whether an allowing rule covers a command: its words as the program gets them.
     pub fn permits(&self, part: &Part) -> bool {
-        let transparent = |wrapper: &String| TRANSPARENT.contains(&wrapper.as_str());
-        if part.argv.is_empty() || !part.wrappers.iter().all(transparent) {
-            return false;
-        }
-        if !self.is_exact() && !self.means_runners() && runs_what_it_is_given(part) {
-            return false;
-        }
-        let known = |word: &Word| !word.expanded && matches!(word.value, Value::Literal(_));
-        if !part.argv.iter().all(known) {
-            return false;
-        }
-        let words: Vec<_> =
-            part.argv.iter().map(|word| word.shown().replace([' ', '\t', '\n'], INNER)).collect();
-        let as_written = || self.is_exact() && part.wrappers.is_empty() && !redirects(part);
-        self.matches(&words.join(" ")) || (as_written() && self.matches(&squeezed(&part.text)))
+        Known::of(part).is_some_and(|known| self.covers(&known))
+    }
+
+    /// Returns whether an allowing rule covers a command whose words are known.
+    pub(crate) fn covers(&self, known: &Known) -> bool {
+        let matches = self.matches(&known.words)
+            || (self.is_exact() && known.written.as_ref().is_some_and(|it| self.matches(it)));
+        matches && (self.is_exact() || !known.runs_what_it_is_given || self.means_runners())
     }
 
     /// Returns whether the pattern may stand for a token sequence anywhere in a text that was not
-    /// understood.
-    pub(crate) fn occurs_in(&self, tokens: &[&str]) -> bool {
-        (0..tokens.len()).any(|from| {
-            let rest = tokens.get(from..).unwrap_or_default();
-            let until = rest.iter().take(RAW_TOKENS).copied().collect::<Vec<_>>();
-            // What follows in the text is anything: a pattern that is exact counts as a start.
-            let open = Self { open: true, pieces: self.pieces.clone() };
-            open.matches(&until.join(" ")) || open.matches(&by_name(&until))
-        })
+    /// understood; `runs` are its [`runs_of`] tokens.
+    pub(crate) fn occurs_in(&self, runs: &[String]) -> bool {
+        // What follows in the text is anything: a pattern that is exact counts as a start.
+        runs.iter().any(|run| self.found_in(run, true))
     }
 
     /// Interpreters and runners are meant when the pattern spells out more than the program.
@@ -166,23 +150,88 @@ impl CommandPattern {
     }
 
     fn matches(&self, text: &str) -> bool {
+        self.found_in(text, self.open)
+    }
+
+    fn found_in(&self, text: &str, open: bool) -> bool {
         let Some((first, rest)) = self.pieces.split_first() else { return false };
         let Some(mut text) = text.strip_prefix(first.as_str()) else { return false };
-        let Some((last, between)) = rest.split_last() else { return self.ends(text) };
+        let Some((last, between)) = rest.split_last() else { return ends(text, open) };
         for piece in between {
             // The earliest place leaves the most for what follows: no need to come back.
             let Some(at) = text.find(piece.as_str()) else { return false };
             text = text.get(at + piece.len()..).unwrap_or_default();
         }
-        if !self.open {
+        if !open {
             return text.ends_with(last.as_str());
         }
         let mut places = text.match_indices(last.as_str());
-        places.any(|(at, found)| self.ends(text.get(at + found.len()..).unwrap_or_default()))
+        places.any(|(at, found)| ends(text.get(at + found.len()..).unwrap_or_default(), open))
     }
+}
 
-    fn ends(&self, rest: &str) -> bool {
-        rest.is_empty() || (self.open && rest.starts_with(' '))
+fn ends(rest: &str, open: bool) -> bool {
+    rest.is_empty() || (open && rest.starts_with(' '))
+}
+
+/// Returns a part in all ways in which a rule that restricts may mean it: made once, for all rules.
+pub(crate) fn spellings(part: &Part) -> Vec<String> {
+    let words: Vec<_> = part.argv.iter().map(Word::shown).collect();
+    let wrappers: Vec<_> = part.wrappers.iter().map(String::as_str).collect();
+    let mut found = vec![squeezed(&part.text)];
+    for from in 0..=wrappers.len() {
+        let chain = wrappers.get(from..).unwrap_or_default().iter().chain(&words);
+        let chain: Vec<_> = chain.copied().collect();
+        for text in [squeezed(&chain.join(" ")), by_name(&chain)] {
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+    }
+    found
+}
+
+/// Returns what starts at each token of a text that was not understood: made once, for all rules.
+pub(crate) fn runs_of(tokens: &[&str]) -> Vec<String> {
+    let mut runs = Vec::with_capacity(tokens.len());
+    for from in 0..tokens.len() {
+        let run: Vec<_> = tokens.iter().skip(from).take(RAW_TOKENS).copied().collect();
+        if run.first().is_some_and(|first| first.contains('/')) {
+            runs.push(by_name(&run));
+        }
+        runs.push(run.join(" "));
+    }
+    runs
+}
+
+/// A command whose every word is known, as rules that allow look at it: made once, for all rules.
+pub(crate) struct Known {
+    /// Its words, in each of which a blank is no border.
+    words: String,
+    /// As it was written, where nothing stands around it.
+    written: Option<String>,
+    runs_what_it_is_given: bool,
+}
+
+impl Known {
+    /// Returns nothing where no such rule covers a part, whatever it says.
+    pub(crate) fn of(part: &Part) -> Option<Self> {
+        let transparent = |wrapper: &String| TRANSPARENT.contains(&wrapper.as_str());
+        let known = |word: &Word| !word.expanded && matches!(word.value, Value::Literal(_));
+        if part.argv.is_empty()
+            || !part.wrappers.iter().all(transparent)
+            || !part.argv.iter().all(known)
+        {
+            return None;
+        }
+        let words: Vec<_> =
+            part.argv.iter().map(|word| word.shown().replace([' ', '\t', '\n'], INNER)).collect();
+        let bare = part.wrappers.is_empty() && !redirects(part);
+        Some(Self {
+            words: words.join(" "),
+            written: bare.then(|| squeezed(&part.text)),
+            runs_what_it_is_given: runs_what_it_is_given(part),
+        })
     }
 }
 

@@ -125,9 +125,10 @@ impl RuleFile {
             }
         };
         let (name, outcome) = (typed.name(), typed.outcome());
-        let checked = typed.into_rule().and_then(|rule| match rule.failures(anchors).first() {
-            Some(failure) => Err(BadRule::new(failure.to_string())),
-            None => Ok(rule),
+        let checked = typed.into_rule().and_then(|rule| {
+            let failures = rule.failures(anchors);
+            let told: Vec<_> = failures.iter().map(ToString::to_string).collect();
+            if told.is_empty() { Ok(rule) } else { Err(BadRule::new(told.join("; "))) }
         });
         match checked {
             Ok(rule) => self.rules.push(rule),

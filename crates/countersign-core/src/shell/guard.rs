@@ -43,6 +43,9 @@ pub(super) fn admit(text: &str) -> Result<Size, String> {
     if let Some(control) = text.chars().find(|c| is_control(*c)) {
         return Err(format!("it holds the control character U+{:04X}", u32::from(control)));
     }
+    if has_odd_delimiter(text) {
+        return Err("where its here-document ends is not a plain word".to_owned());
+    }
     let (openers, depth) = nesting(text);
     if openers > MAX_OPENERS || depth > MAX_DEPTH {
         return Err("it is nested too deeply to be read".to_owned());
@@ -56,6 +59,30 @@ pub(super) fn forbidden(text: &str) -> Vec<Floor> {
     let floor =
         || Floor { reason: "it holds a NUL byte, which no program can be given".to_owned() };
     nul.then(floor).into_iter().collect()
+}
+
+/// Whether a here-document ends at something else than a plain word.
+///
+/// The parser never comes back from a `<<$(` without an end, and nobody means one.
+fn has_odd_delimiter(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "_-.+:/!'\"\\".contains(c);
+    let ends = |c: char| c.is_whitespace() || ";|&<>".contains(c);
+    let mut rest = text;
+    while let Some(at) = rest.find("<<") {
+        let after = rest.get(at + 2..).unwrap_or_default();
+        let Some(here) = after.strip_prefix('<') else {
+            let word = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\t']);
+            let word = word.split(ends).next().unwrap_or_default();
+            // `))` closes arithmetic, in which `<<` shifts.
+            if word.is_empty() || !word.trim_end_matches(')').chars().all(plain) {
+                return true;
+            }
+            rest = after;
+            continue;
+        };
+        rest = here;
+    }
+    false
 }
 
 /// Counts what opens a nesting, and how deep it seems to go.

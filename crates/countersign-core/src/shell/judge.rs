@@ -275,8 +275,13 @@ impl Lowering<'_> {
             self.floors
                 .extend(input.map(|input| raw::floors(input, self.context)).unwrap_or_default());
         }
+        let unseen = known::runs_its_input(name, argv.get(1..).unwrap_or_default());
         let mut judged = exec(argv, program, why.unwrap_or(known.why));
         judged.effects.extend(known.effects);
+        // Whoever allows the program has not seen what it runs.
+        judged.effects.extend(unseen.then(|| Effect::Opaque {
+            why: format!("what `{name}` runs comes in on its standard input"),
+        }));
         judged
     }
 

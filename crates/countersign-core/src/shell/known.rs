@@ -262,6 +262,44 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     INTERPRETERS.contains(&name) || INTERPRETERS.contains(&base)
 }
 
+/// Interpreters that run their standard input when they are given nothing else.
+const RUN_INPUT: &[&str] = &[
+    "ash",
+    "bash",
+    "bun",
+    "csh",
+    "dash",
+    "fish",
+    "irb",
+    "julia",
+    "ksh",
+    "lua",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "pwsh",
+    "python",
+    "r",
+    "rscript",
+    "ruby",
+    "sh",
+    "tclsh",
+    "tcsh",
+    "xonsh",
+    "zsh",
+];
+
+/// Returns whether a program runs the text on its standard input: it is given no file and no code.
+pub(super) fn runs_its_input(name: &str, args: &[Word]) -> bool {
+    let name = name.to_lowercase();
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let given = |word: &Word| !word.shown().starts_with('-');
+    let says_so = |word: &Word| matches!(word.shown(), "-" | "-s" | "/dev/stdin");
+    RUN_INPUT.contains(&base) && (!args.iter().any(given) || args.iter().any(says_so))
+}
+
 /// The hosts that stand in the arguments: of addresses, of `user@host:path`, or bare names.
 fn hosts(args: &[Word]) -> Vec<String> {
     let words = args.iter().map(Word::shown).filter(|word| !word.starts_with(['-', '+']));

@@ -28,6 +28,7 @@ const LONGEST_TIMEOUT: u64 = 3600;
 #[derive(Clone, Debug)]
 pub struct ExecuteCommand {
     root: ClientRoot,
+    call_env: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +46,13 @@ struct Input {
 impl ExecuteCommand {
     /// Returns the tool for a project's folder.
     pub fn new(root: ClientRoot) -> Self {
-        Self { root }
+        Self { root, call_env: Vec::new() }
+    }
+
+    /// Sets variables that the call brings along.
+    #[must_use]
+    pub fn with_call_env(self, call_env: Vec<(String, String)>) -> Self {
+        Self { call_env, ..self }
     }
 
     fn read(&self, call: &ToolCall) -> Result<(Input, PathBuf), Invalid> {
@@ -60,7 +67,8 @@ impl ExecuteCommand {
 
     fn understood(&self, line: &str, cwd: &Path) -> Analysis {
         let machine = Elsewhere { root: &self.root };
-        let context = shell::Context { cwd, home: None, env: &[], own: &[], machine: &machine };
+        let env = &self.call_env;
+        let context = shell::Context { cwd, home: None, env, own: &[], machine: &machine };
         let mut analysis = shell::analyse(line, &context);
         // Without a shell even `echo` is a program, and which one it is only the client knows.
         for part in &mut analysis.parts {

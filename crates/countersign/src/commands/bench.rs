@@ -2,6 +2,7 @@
 
 mod approval;
 mod diff;
+mod policy;
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
     match bench {
         BenchCommand::Approval(args) => approval::run(&args),
         BenchCommand::Diff(args) => diff::run(&args),
+        BenchCommand::Policy(args) => policy::run(&args),
     }
 }
 
@@ -31,13 +33,18 @@ struct Measured {
 }
 
 impl Measured {
-    fn print(mut self) {
+    fn print(self) {
+        self.print_with(&[]);
+    }
+
+    /// Prints the line with further numbers at its end.
+    fn print_with(mut self, further: &[(&str, f64)]) {
         self.rounds.sort_unstable();
         let n = self.rounds.len();
         #[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
         let per_second = n as f64 / self.seconds;
         let cpu_each = self.cpu.as_micros() / u128::try_from(n.max(1)).unwrap_or(1);
-        let line = json!({
+        let mut line = json!({
             "bench": self.bench,
             "system": "countersign",
             "case": self.case,
@@ -51,6 +58,9 @@ impl Measured {
             "cpu_us": u64::try_from(cpu_each).unwrap_or(u64::MAX),
             "notes": self.notes,
         });
+        if let Some(fields) = line.as_object_mut() {
+            fields.extend(further.iter().map(|(name, number)| ((*name).to_owned(), json!(number))));
+        }
         output::line(&line.to_string());
     }
 }

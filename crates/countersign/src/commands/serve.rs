@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use countersign_agent::{Anthropic, Connection, RunnerConfig, Scenario, ScriptedModel};
 use countersign_core::rule::Source;
 use countersign_gate::{
-    Gate, Project, RuleFileState, Rulebook, RulebookFiles, SystemClock, Timeouts, WORKSPACE_FILE,
+    Gate, Project, RuleFileState, Rulebook, SystemClock, Timeouts, WORKSPACE_FILE,
 };
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
 use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
@@ -20,8 +20,8 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Common, ServeArgs};
-use crate::hint::{Hint, Hinted};
-use crate::{environment, output};
+use crate::hint::Hint;
+use crate::{environment, output, record};
 
 pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let filter = environment::log_filter();
@@ -31,7 +31,7 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
 
 async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let model = model(&args)?;
-    let database = database(&args.common, args.database.as_deref())?;
+    let database = record::database(args.common.data.as_deref(), args.database.as_deref())?;
     let own = own_folders(&args.common, &database);
     let workspaces = workspaces(&args.root, &own)?;
     let rulebook = rulebook(&args.common, &workspaces);
@@ -73,7 +73,8 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
 /// Returns the folders that hold our own state and the user's rules: no command may touch them.
 fn own_folders(common: &Common, database: &Path) -> Vec<PathBuf> {
     let database = database.parent().map(Path::to_owned);
-    let folders = [database, data_path(common), environment::config_folder()];
+    let folders =
+        [database, record::data_path(common.data.as_deref()), environment::config_folder()];
     let mut own: Vec<_> = folders.into_iter().flatten().map(resolved).collect();
     own.dedup();
     own
@@ -100,11 +101,7 @@ fn workspaces(roots: &[PathBuf], own: &[PathBuf]) -> anyhow::Result<Vec<(Project
 
 /// Returns the rules that stand in files, and tells of what a person has to do about them.
 fn rulebook(common: &Common, workspaces: &[(Project, Workspace)]) -> Arc<Rulebook> {
-    let rulebook = Rulebook::new(RulebookFiles {
-        user: environment::config_folder().map(|folder| folder.join("config.toml")),
-        trust: data_path(common).map(|folder| folder.join("trusted.json")),
-        home: environment::home(),
-    });
+    let rulebook = record::rulebook(common.data.as_deref());
     for (project, _) in workspaces {
         rulebook.add(project.id.clone(), PathBuf::from(&project.root));
         for file in rulebook.files(&project.id) {
@@ -156,19 +153,6 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         .hint("another server may be running there; `--listen 127.0.0.1:0` takes a free port")
 }
 
-/// Returns where the database is, or is to be; its folder is there.
-fn database(common: &Common, url: Option<&str>) -> anyhow::Result<PathBuf> {
-    match url.map(|url| (url, url.strip_prefix("sqlite:"))) {
-        Some((_, Some(path))) => Ok(std::path::absolute(path)?),
-        Some((url, None)) => {
-            let error =
-                anyhow::anyhow!("the database `{url}` is of a kind this version does not have");
-            Err(Hinted { error, hint: "use `sqlite:PATH`".to_owned() }.into())
-        }
-        None => Ok(data_folder(common)?.join("countersign.db")),
-    }
-}
-
 fn gate(common: &Common, database: &Path, rulebook: Arc<Rulebook>) -> anyhow::Result<Gate> {
     let timeouts = match common.approval_timeout {
         Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
@@ -177,30 +161,6 @@ fn gate(common: &Common, database: &Path, rulebook: Arc<Rulebook>) -> anyhow::Re
     Gate::open(database, Arc::new(SystemClock), timeouts, rulebook)
         .with_context(|| format!("could not open the database `{}`", database.display()))
         .hint("check the folder's permissions, or give another one with --data")
-}
-
-/// Returns where our data folder is, or would be.
-fn data_path(common: &Common) -> Option<PathBuf> {
-    let folder = common.data.clone().or_else(environment::data_folder)?;
-    Some(std::path::absolute(&folder).unwrap_or(folder))
-}
-
-/// Returns the data folder, made for its owner alone: what agents do is nobody else's business.
-fn data_folder(common: &Common) -> anyhow::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt;
-    let Some(folder) = data_path(common) else {
-        bail!(Hinted {
-            error: anyhow::anyhow!("there is no folder to keep data in"),
-            hint: "give one with --data".to_owned(),
-        });
-    };
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .with_context(|| format!("could not make the data folder `{}`", folder.display()))
-        .hint("check its parent's permissions, or give another one with --data")?;
-    Ok(folder)
 }
 
 /// Returns what opens the door and, for a one-time link, its secret.

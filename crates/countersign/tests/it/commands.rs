@@ -118,6 +118,7 @@ fn each_bench_prints_one_line_of_json() {
     for args in [
         &["bench", "approval", "--n", "8", "--c", "4", "--db", &path("bench.db")][..],
         &["bench", "diff", "--old", &path("old"), "--new", &path("new"), "--rounds", "2"],
+        &["bench", "policy", "--rounds", "2"],
     ] {
         let printed = output(args);
         assert!(printed.status.success(), "{}", stderr(&printed));

@@ -10,4 +10,7 @@
 mod commands;
 mod conversation;
 mod house;
+mod policy;
+mod policy_page;
+mod redteam;
 mod world;

@@ -168,6 +168,21 @@ fn a_text_that_does_not_parse_is_never_allowed() {
     }
 }
 
+/// Found by fuzzing: the parser never came back from these.
+#[test]
+fn a_here_document_without_a_plain_end_is_not_read() {
+    for text in
+        ["<<$(  a ", "<<-$(  a ", "cat << $( a", "cat <<`a ", "cat <<${x", "cat <<", "a <<("]
+    {
+        assert_ne!(judged(text), Outcome::Allow, "{text}");
+    }
+    for text in
+        ["cat <<EOF\nhi\nEOF", "cat <<'EOF'\n$(x)\nEOF", "cat <<-EOF\nhi\nEOF", "echo $((1 << 4))"]
+    {
+        assert_eq!(judged(text), Outcome::Allow, "{text}");
+    }
+}
+
 #[test]
 fn huge_and_deep_texts_are_answered_at_once() {
     let pieces = [

@@ -1,0 +1,96 @@
+//! `policy test`: whether rules do what their own examples say.
+
+use countersign_core::Outcome;
+use countersign_core::rule::{Layer, Source, lint};
+use serde_json::json;
+
+use super::Judge;
+use crate::cli::PolicyTestArgs;
+use crate::hint::Hinted;
+use crate::output;
+
+/// What was found, each with whose rule it is about.
+#[derive(Default)]
+struct Found {
+    rules: usize,
+    examples: usize,
+    failures: Vec<(Source, String)>,
+    warnings: Vec<(Source, String)>,
+}
+
+pub(super) fn run(args: &PolicyTestArgs) -> anyhow::Result<()> {
+    let judge = Judge::new(&args.rulings, None)?;
+    let mut found = Found::default();
+    for layer in judge.terms().rules.layers() {
+        found.look_at(layer);
+    }
+    if args.json {
+        found.print_json();
+    } else {
+        found.print();
+    }
+    if found.failures.is_empty() {
+        return Ok(());
+    }
+    let error = anyhow::anyhow!("{} cannot be followed as written", rules(found.failures.len()));
+    let hint = "mend the rules above; until then what they restrict asks".to_owned();
+    Err(Hinted { error, hint }.into())
+}
+
+impl Found {
+    fn look_at(&mut self, layer: &Layer) {
+        let of = |text: String| (layer.source, text);
+        // What was not understood stands among the rules as one that asks; it is told of once.
+        let refused = layer.problems.iter().filter(|it| it.outcome != Outcome::Allow).count();
+        self.rules += layer.rules.len().saturating_sub(refused) + layer.problems.len();
+        self.failures.extend(layer.broken.clone().map(of));
+        let problems = layer.problems.iter();
+        self.failures.extend(problems.map(|it| of(format!("`{}`: {}", it.rule, it.why))));
+        for rule in &layer.rules {
+            self.examples += rule.examples.len();
+            self.warnings.extend(lint(rule).into_iter().map(of));
+        }
+    }
+
+    fn print(&self) {
+        for (source, why) in &self.failures {
+            output::line(&format!("failed: {source}: {why}"));
+        }
+        for (source, why) in &self.warnings {
+            output::line(&format!("warning: {source}: {why}"));
+        }
+        let Self { rules: count, examples, failures, warnings } = self;
+        if *count == 0 && failures.is_empty() {
+            output::line("there are no rules to test");
+            return;
+        }
+        let held = if *examples == 1 {
+            "1 example holds".to_owned()
+        } else {
+            format!("{examples} examples hold")
+        };
+        let (failed, warned) = (failures.len(), warnings.len());
+        output::line(&format!("{}, {held}; {failed} failed, {warned} warned of", rules(*count)));
+    }
+
+    fn print_json(&self) {
+        let list = |told: &[(Source, String)]| -> Vec<_> {
+            told.iter().map(|(source, why)| json!({ "source": source, "why": why })).collect()
+        };
+        let Self { rules, examples, failures, warnings } = self;
+        let (failures, warnings) = (list(failures), list(warnings));
+        output::line(
+            &json!({
+                "rules": rules,
+                "examples_held": examples,
+                "failures": failures,
+                "warnings": warnings,
+            })
+            .to_string(),
+        );
+    }
+}
+
+fn rules(count: usize) -> String {
+    if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") }
+}

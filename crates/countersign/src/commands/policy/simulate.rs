@@ -1,0 +1,126 @@
+//! `policy simulate`: what other rules would have made of the calls that are on record.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use countersign_core::Outcome;
+use countersign_gate::{Change, Decided, Gate, Project, Simulation, SystemClock, Tally};
+use serde_json::{Value, json};
+
+use super::layers;
+use crate::cli::PolicySimulateArgs;
+use crate::commands::serve::runtime;
+use crate::hint::{Hint, Hinted};
+use crate::{output, record};
+
+pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
+    let simulation = runtime()?.block_on(simulate(args))?;
+    if args.json {
+        output::line(&as_json(&simulation).to_string());
+    } else {
+        print(&simulation);
+    }
+    Ok(())
+}
+
+async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<Simulation> {
+    let root = args.root.canonicalize().hint("give --root a folder that exists")?;
+    let project = Project::of_root(root.to_str().context("the workspace's path is not UTF-8")?);
+    let database = record::database(args.data.as_deref(), args.database.as_deref())?;
+    if !database.exists() {
+        let error = anyhow::anyhow!("there is no record at `{}`", database.display());
+        let hint = "let an agent work first, or name another folder with --data".to_owned();
+        return Err(Hinted { error, hint }.into());
+    }
+    let book = record::rulebook(args.data.as_deref());
+    book.add(project.id.clone(), root);
+    let layer = layers::of_file(&args.rules, &book.anchors(&project.id))?;
+    if let Some(why) = layer.broken {
+        bail!("the rules cannot be read: {why}");
+    }
+    for problem in &layer.problems {
+        output::note(&format!("`{}` is not followed: {}", problem.rule, problem.why));
+    }
+    let gate = Gate::open_to_read(&database, Arc::new(SystemClock), Arc::new(book))
+        .with_context(|| format!("could not open the database `{}`", database.display()))?;
+    Ok(gate.simulate(&project.id, layer.rules, args.limit).await?)
+}
+
+fn print(simulation: &Simulation) {
+    let Simulation { replayed, before, after, changed } = simulation;
+    output::line(&format!("{replayed} recorded calls"));
+    let row = |name: &str, tally: &Tally| {
+        format!(
+            "  {name:<6} {:>5} allowed {:>5} asked {:>5} denied",
+            tally.allow, tally.ask, tally.deny
+        )
+    };
+    output::line(&row("before", before));
+    output::line(&row("after", after));
+    let (against, rest): (Vec<_>, Vec<_>) = changed.iter().partition(|it| it.contradicts);
+    if !against.is_empty() {
+        output::line("against what people had decided:");
+        for change in against {
+            output::line(&line(change));
+        }
+    }
+    if !rest.is_empty() {
+        output::line("otherwise than before:");
+        for change in rest {
+            output::line(&line(change));
+        }
+    }
+}
+
+fn line(change: &Change) -> String {
+    let Change { before, after, summary, decided, rules, .. } = change;
+    let decided = decided.map(|it| format!(", a person {}", word(it))).unwrap_or_default();
+    let (before, after) = (outcome(*before), outcome(*after));
+    format!("  {before} → {after}  {summary} ({}{decided})", rules.join(", "))
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Allow => "allow",
+        Outcome::Ask => "ask",
+        Outcome::Deny => "deny",
+    }
+}
+
+fn word(decided: Decided) -> &'static str {
+    match decided {
+        Decided::Approved => "approved it",
+        Decided::Rejected => "rejected it",
+        Decided::Timeout => "did not answer",
+        Decided::Cancelled => "took it back",
+    }
+}
+
+fn as_json(simulation: &Simulation) -> Value {
+    let tally = |it: &Tally| json!({ "allow": it.allow, "ask": it.ask, "deny": it.deny });
+    let changed = simulation.changed.iter().map(|change| {
+        let decided = change.decided.map(|it| match it {
+            Decided::Approved => "approved",
+            Decided::Rejected => "rejected",
+            Decided::Timeout => "timeout",
+            Decided::Cancelled => "cancelled",
+        });
+        json!({
+            "tool_id": change.execution,
+            "tool_name": change.tool_name,
+            "summary": change.summary,
+            "created_at": change.created_at,
+            "before": change.before,
+            "after": change.after,
+            "decided": decided,
+            "contradicts": change.contradicts,
+            "rules": change.rules,
+        })
+    });
+    json!({
+        "replayed": simulation.replayed,
+        "before": tally(&simulation.before),
+        "after": tally(&simulation.after),
+        "changed": changed.collect::<Vec<_>>(),
+    })
+}

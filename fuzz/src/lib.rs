@@ -1,0 +1,85 @@
+//! A machine that never existed, for the fuzz targets: nothing here touches a disk.
+
+use std::path::{Component, Path, PathBuf};
+
+use countersign_core::rule::Anchors;
+use countersign_core::shell::{Analysis, Context, Machine, analyse};
+use countersign_core::{Effect, Place, Plan, Target, ToolCall};
+
+/// The workspace.
+pub const ROOT: &str = "/ws";
+
+/// Every program is where it should be, every repository is clean: the most trusting machine there
+/// is, so that whatever can look harmless does.
+struct Trusting;
+
+impl Machine for Trusting {
+    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
+        let path = normal(&cwd.join(path));
+        let place = Place::of(&path, &[PathBuf::from(ROOT)]);
+        Some(Target { path, place })
+    }
+
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+        Some(self.target(cwd, &pattern.replace(['*', '?', '\\'], "x")).into_iter().collect())
+    }
+
+    fn secrets_below(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn trusted_program(&self, name: &str) -> Option<PathBuf> {
+        (!name.contains('/')).then(|| Path::new("/usr/bin").join(name))
+    }
+
+    fn git_hazards(&self, _: &Path) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+}
+
+/// Reads a command as on that machine.
+pub fn read(command: &str) -> Analysis {
+    let context = Context {
+        cwd: Path::new(ROOT),
+        home: Some(Path::new("/home/me")),
+        env: &[],
+        own: &[PathBuf::from("/home/me/.local/share/countersign")],
+        machine: &Trusting,
+    };
+    analyse(command, &context)
+}
+
+/// Returns a call of Bash and its plan, as the tool makes it.
+pub fn planned(command: &str) -> (ToolCall, Plan) {
+    let analysis = read(command);
+    let mut effects = analysis.effects;
+    effects.extend(analysis.floors.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
+    let call = serde_json::from_value(serde_json::json!({
+        "id": "01890000-0000-7000-8000-000000000000",
+        "project": "fuzz",
+        "session": "fuzz",
+        "run": null,
+        "tool_use_id": "fuzz",
+        "tool_name": "Bash",
+        "input": { "command": command },
+        "cwd": ROOT,
+    }));
+    let call = call.expect("a call");
+    (call, Plan { effects, summary: String::new(), commands: analysis.parts })
+}
+
+/// Returns the folders that rules start from.
+pub fn anchors() -> Anchors {
+    Anchors { root: ROOT.into(), home: Some("/home/me".into()) }
+}
+
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut normal, component| {
+        match component {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+        normal
+    })
+}
