@@ -75,6 +75,7 @@ test-web: node-modules
 test-rust: tools
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets -- -D warnings
+	@cd fuzz && CARGO_TARGET_DIR=../target cargo clippy --quiet --lib -- -D warnings
 	@cargo nextest run --workspace -E 'not test(/^redteam::/)'
 	@$(MAKE) --no-print-directory redteam
 
