@@ -1,6 +1,6 @@
 // Decisions that reach further than one call, and calls that are changed before they run.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -107,6 +107,24 @@ test("an edited file has the content that the person wrote", async (t) => {
   await decide(page, "Approve edited");
   await done(page);
   assert.equal(await readFile(join(world.root, "note.txt"), "utf8"), "from the person\n");
+  assert.match(JSON.stringify((await world.requests()).at(-1).messages.at(-1)), /from the person/, "the model is told");
+});
+
+test("a file that changes while its request waits is not overwritten, but asked about again", async (t) => {
+  const world = await startWorld(t, { scenario: WRITE });
+  const file = join(world.root, "note.txt");
+  const page = await openTab(world);
+  await send(page, "go");
+  const card = dialog(page, "Write");
+  await card.getByText("New file").waitFor();
+  await writeFile(file, "from somebody else\n");
+  await decide(page, "Approve");
+  await card.getByText(/^Asked again:/).waitFor();
+  assert.equal(await readFile(file, "utf8"), "from somebody else\n");
+  assert.match(await card.getByRole("region", { name: /Changes to/ }).textContent(), /from somebody else.*from the model/);
+  await decide(page, "Approve");
+  await done(page);
+  assert.equal(await readFile(file, "utf8"), "from the model\n");
 });
 
 test("an edit that makes it riskier is asked again, with what the agent had asked for", async (t) => {

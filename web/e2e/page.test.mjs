@@ -17,7 +17,7 @@ const SCENARIO = `
 say = "# Plan\\n\\nI look at \`src/lib.rs\`, then I change it. ![spy](https://elsewhere.example/pixel.png)"
 call = [
   { tool = "Write", input = { file_path = "src/lib.rs", content = "//! A library.\\n\\npub fn answer() -> u32 {\\n    42\\n}\\n" } },
-  { tool = "Bash", input = { command = "printf 'a%sb' '\\u202e'", description = "Print two letters" } },
+  { tool = "Bash", input = { command = "printf 'a%sb' '\\u202e' > letters.txt", description = "Keep two letters" } },
 ]
 
 [[script.turn]]
@@ -117,12 +117,17 @@ test("the demo plays without a key, and says that it is one", async (t) => {
   await page.getByText("Demo model: scripted answers, no API key needed").waitFor();
   await page.getByRole("button", { name: "Show me around" }).click();
   await page.keyboard.press("Enter");
-  for (const tool of ["Write", "Edit", "Bash"]) {
+  for (const tool of ["Write", "Edit"]) {
     await dialog(page, tool).waitFor();
     await decide(page, "Approve");
   }
+  const card = dialog(page, "Bash");
+  await card.getByRole("table", { name: "Commands in this line" }).getByText(/hello\.txt\.count/).first().waitFor();
+  await page.getByText("1 of 1").waitFor();
+  await transcript(page).getByText(/\b13 countersign-demo/).waitFor();
+  await decide(page, "Approve");
   await done(page);
   const file = await readFile(join(world.root, "countersign-demo/hello.txt"), "utf8");
   assert.equal(file, "Hello from Countersign.\nNothing happens on this machine before you have seen it.\n");
-  await transcript(page).getByText(/\b13 countersign-demo/).waitFor();
+  assert.match(await readFile(join(world.root, "countersign-demo/hello.txt.count"), "utf8"), /^13 /);
 });

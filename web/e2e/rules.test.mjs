@@ -1,6 +1,6 @@
 // The rules page: what stands, changing it, and asking what it would do.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -169,6 +169,35 @@ test("a draft is tried on what was decided, and says where it goes against it", 
   const first = outcome.getByRole("list", { name: "What changes" }).getByRole("listitem").first();
   await first.getByText("a person rejected it").waitFor();
   assert.deepEqual(await seriousViolations(page), []);
+});
+
+test("what a workspace's file allows holds once it is trusted, and only as it was trusted", async (t) => {
+  const world = await startWorld(t, { scenario: SCENARIO });
+  const file = join(world.root, "countersign.toml");
+  await writeFile(file, "[permissions]\nallow = ['Bash(touch:*)']\ndeny = ['Bash(curl:*)']\n");
+  const page = await openTab(world, { path: "rules" });
+  const banner = page.getByRole("region", { name: /^Not trusted: .*countersign\.toml$/ });
+  await banner.getByText("Bash(touch:*)").waitFor();
+  assert.equal(await banner.getByText("Bash(curl:*)").count(), 0, "what it denies holds already");
+  assert.deepEqual(await seriousViolations(page), []);
+  await page.screenshot({ path: join(RESULTS, "rules-untrusted.png") });
+  await banner.getByRole("button", { name: "Trust this content" }).click();
+  await page.getByText(/^Trusted/).waitFor();
+  await banner.waitFor({ state: "hidden" });
+
+  await page.getByRole("link", { name: "Countersign" }).click();
+  await send(page, "go");
+  await done(page);
+  assert.equal(await readFile(join(world.root, "made.txt"), "utf8"), "");
+
+  await writeFile(file, "[permissions]\nallow = ['Bash(touch:*)', 'Bash(rm:*)']\n");
+  await page.getByRole("link", { name: "Rules", exact: true }).click();
+  await banner.getByText("Bash(rm:*)").waitFor();
+  await page.getByRole("link", { name: "Countersign" }).click();
+  await send(page, "go");
+  await dialog(page, "Bash").waitFor();
+  await decide(page, "Reject");
+  await done(page);
 });
 
 test("a phone has room for the rules", async (t) => {

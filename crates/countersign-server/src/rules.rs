@@ -60,7 +60,7 @@ pub(crate) struct TrustedContent {
 }
 
 /// `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from.
-#[utoipa::path(get, path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
+#[utoipa::path(get, operation_id = "list_rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
     (status = 200, body = RuleList),
     (status = 401, body = ErrorBody),
     (status = 404, body = ErrorBody),
@@ -75,7 +75,7 @@ pub(crate) async fn list(
 }
 
 /// `PUT /my/projects/{project_id}/rules`: replaces the project's own rules.
-#[utoipa::path(put, path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
+#[utoipa::path(put, operation_id = "replace_rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
     (status = 200, body = RuleList),
     (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody),
@@ -96,7 +96,7 @@ pub(crate) async fn replace(
 }
 
 /// `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant.
-#[utoipa::path(delete, path = "/my/projects/{project_id}/rules/{rule_id}", params(
+#[utoipa::path(delete, operation_id = "revoke_rule", path = "/my/projects/{project_id}/rules/{rule_id}", params(
     ("project_id" = String, Path),
     ("rule_id" = String, Path),
 ), responses(
@@ -115,7 +115,7 @@ pub(crate) async fn revoke(
 }
 
 /// `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now.
-#[utoipa::path(post, path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
+#[utoipa::path(post, operation_id = "trust_rules", path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
     (status = 200, body = RuleList),
     (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody),

@@ -17,6 +17,7 @@ const MOST: usize = 200;
 
 /// Which page of a list.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// Where the page before it ended.
     cursor: Option<String>,
@@ -49,7 +50,7 @@ pub(crate) struct SessionView {
 }
 
 /// `GET /my/projects/{project_id}/sessions`: conversations, the latest first.
-#[utoipa::path(get, path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_sessions", path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), Page), responses(
     (status = 200, body = SessionList),
     (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody),

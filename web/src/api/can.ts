@@ -1,7 +1,6 @@
 // The browser's few copies of server rules. The server enforces them; the page only avoids
 // offering what would be refused. Each names its source.
-import type { AllowedDecision } from "./approval-extras";
-import type { ApprovalRequest } from "./message";
+import type { AllowedDecision, ApprovalRequest } from "./message";
 
 /** `allowed_decisions` on the request (`countersign-core`, `approval.rs`). */
 export function mayDecide(request: ApprovalRequest, decision: AllowedDecision): boolean {
@@ -20,7 +19,7 @@ export function isCoveredByApproveAll(request: ApprovalRequest): boolean {
 
 /** How far a yes may reach beyond this call. High risk is asked every time (`countersign-core`, `proposal.rs`). */
 export function scopesOf(request: ApprovalRequest): ("session" | "project")[] {
-  const hasProposals = (request.proposals?.length ?? 0) > 0;
+  const hasProposals = request.proposals.length > 0;
   if (!hasProposals || needsDeliberateApproval(request) || !mayDecide(request, "approve")) return [];
   return (["session", "project"] as const).filter((scope) => mayDecide(request, scope));
 }

@@ -1,17 +1,19 @@
 // The words of the socket, named once. Everything else imports them from here, so that
 // only this file notices when the generated schema changes its shape.
-import type { PreviewFacts, WithExtras, WithRule } from "./approval-extras";
 import type { components } from "./generated/schema";
 
-type Schemas = components["schemas"];
-type Request = { type: "tool_approval_request" };
-type Response = { command: "tool_approval_response" };
+export type Schemas = components["schemas"];
 
-export type ApprovalRequest = WithExtras<Extract<Schemas["ServerMessage"], Request>>;
-export type ServerMessage = Exclude<Schemas["ServerMessage"], Request> | ApprovalRequest;
-export type ClientCommand =
-  | Exclude<Schemas["ClientCommand"], Response>
-  | WithRule<Extract<Schemas["ClientCommand"], Response>>;
+export type ServerMessage = Schemas["ServerMessage"];
+export type ClientCommand = Schemas["ClientCommand"];
+export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+export type AllowedDecision = Schemas["AllowedDecision"];
+/** What "don't ask again" could mean for a call. */
+export type Proposal = Schemas["ProposalView"];
+/** One command of a command line, as the server read it. */
+export type CommandPart = Schemas["PartView"];
+export type ChangedFile = Schemas["FileView"];
+export type Outcome = Schemas["RuleEffect"];
 export type ApprovalStatus = Schemas["RequestStatus"];
 export type RiskLevel = Schemas["RiskLevel"];
 export type PermissionMode = Schemas["PermissionMode"];
@@ -19,6 +21,15 @@ export type ModeView = Schemas["ModeView"];
 export type SessionView = Schemas["SessionView"];
 export type SessionList = Schemas["SessionList"];
 export type Usage = Schemas["UsageView"];
+
+/** Every field that a preview of some kind has. */
+type FieldsOf<Kinds> = Kinds extends unknown ? keyof Kinds : never;
+type ValueOf<Kinds, Field> = Kinds extends unknown ? (Field extends keyof Kinds ? Kinds[Field] : never) : never;
+
+/** What a preview may say, whichever kind it is: every reader asks for what it can show. */
+export type PreviewFacts = {
+  [Field in FieldsOf<Schemas["PreviewData"]>]?: ValueOf<Schemas["PreviewData"], Field>;
+};
 
 export function previewOf(request: ApprovalRequest): PreviewFacts {
   return request.preview_data;

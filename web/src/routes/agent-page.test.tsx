@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ServerMessage } from "../api/message";
 import { violations } from "../testing/axe";
 import { approvalRequest, caughtUpMessage, resolvedMessage, resumedMessage, runMessages } from "../testing/messages";
+import { ruleSet } from "../testing/rules";
 
 // The socket lives as long as the page, so each test loads the page anew.
 class FakeWebSocket extends EventTarget {
@@ -39,14 +40,11 @@ beforeEach(() => {
   FakeWebSocket.count = 0;
   vi.resetModules();
   vi.stubGlobal("WebSocket", FakeWebSocket);
-  vi.stubGlobal("fetch", () =>
-    Promise.resolve(
-      Response.json(
-        { success: true, sessions: [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }], next_cursor: null },
-        { status: sessionsStatus },
-      ),
-    ),
-  );
+  const sessions = [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }];
+  vi.stubGlobal("fetch", (path: string) => {
+    const body = path.endsWith("/rules") ? ruleSet() : { success: true, sessions, next_cursor: null };
+    return Promise.resolve(Response.json(body, { status: sessionsStatus }));
+  });
 });
 
 afterEach(() => {
@@ -241,7 +239,7 @@ test("the page has no accessibility violations, empty and at work", async () => 
 test("a yes that reaches further, and one to an edited call, are sent with the digest of what was shown", async () => {
   await openLive("/agent/s1");
   const allowed = ["approve", "reject", "edit", "session", "project"] as const;
-  const proposals = [{ rules: ["Write(note.txt)", "Read(note.txt)"], label: "this file" }];
+  const proposals = [{ rules: ["Write(note.txt)", "Read(note.txt)"], label: "this file", matched_before: 0 }];
   const receive = (id: string) =>
     act(() => FakeWebSocket.last.receive(approvalRequest({ request_id: id, allowed_decisions: [...allowed], proposals })));
   receive("q1");

@@ -1,8 +1,7 @@
 // The rules, within the same frame as a conversation: what waits for approval is never out of sight.
 import { Suspense, lazy } from "react";
 
-import type { CommandPart } from "../api/approval-extras";
-import type { RiskLevel } from "../api/message";
+import type { CommandPart, RiskLevel } from "../api/message";
 import { useAgent } from "../features/agent/store";
 import { CommandParts } from "../features/approvals/command-parts";
 import { RiskBadge } from "../features/approvals/risk-badge";

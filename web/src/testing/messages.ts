@@ -34,6 +34,9 @@ export function approvalRequest(change: Partial<ApprovalRequest> = {}): Approval
     digest: "d1",
     allowed_decisions: ["approve", "reject"],
     summary: "Write `note.txt`",
+    proposals: [],
+    edited: null,
+    asked_again: null,
     ...change,
   };
 }
@@ -42,7 +45,7 @@ export function commandRequest(command: string, change: Partial<ApprovalRequest>
   return approvalRequest({
     tool_name: "Bash",
     preview_type: "command",
-    preview_data: { command, cwd: "/w", description: "<b>trust me</b>", timeout_ms: 120_000, warnings: ["Deletes files"] },
+    preview_data: { command, cwd: "/w", description: "<b>trust me</b>", timeout_ms: 120_000, warnings: ["Deletes files"], parts: [] },
     tool_input: { command },
     file_path: null,
     diff_lines: [],

@@ -11,12 +11,14 @@ use crate::world::{Hasty, World, talk};
 #[tokio::test]
 async fn the_tour_looks_writes_edits_and_runs() {
     let (calls, last) = play("hello", |call| ok(call, "fine")).await;
-    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash"]);
+    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash", "Bash"]);
     let path = "countersign-demo/hello.txt";
     assert_eq!(calls[1].input["file_path"], path);
     let old = calls[2].input["old_string"].as_str().unwrap();
     assert!(calls[1].input["content"].as_str().unwrap().contains(old));
     assert_eq!(calls[3].input["command"], format!("cat '{path}' && wc -w '{path}'"));
+    let kept = format!("wc -w '{path}' > '{path}.count' && cat '{path}.count'");
+    assert_eq!(calls[4].input["command"], kept);
     assert!(last.contains("That was the tour"), "{last}");
 }
 
@@ -24,7 +26,7 @@ async fn the_tour_looks_writes_edits_and_runs() {
 async fn a_readme_is_read_where_there_is_one() {
     for listing in ["README.md\nsrc", "/home/ana/project/Cargo.toml\n/home/ana/project/README.md"] {
         let (calls, _) = play("hello", |call| ok(call, listing)).await;
-        assert_eq!(names(&calls), ["Glob", "Read", "Write", "Edit", "Bash"]);
+        assert_eq!(names(&calls), ["Glob", "Read", "Write", "Edit", "Bash", "Bash"]);
     }
 }
 
@@ -35,7 +37,7 @@ async fn the_tour_goes_on_where_looking_is_not_possible() {
         _ => ok(call, "fine"),
     })
     .await;
-    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash"]);
+    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash", "Bash"]);
     assert!(last.contains("That was the tour"), "{last}");
 }
 
@@ -49,7 +51,7 @@ async fn a_rejection_with_a_name_changes_the_name() {
         ("use a different name", "countersign-demo/greeting.txt"),
     ] {
         let (calls, last) = play("hello", reject_first("Write", feedback)).await;
-        assert_eq!(names(&calls), ["Glob", "Write", "Write", "Edit", "Bash"], "{feedback}");
+        assert_eq!(names(&calls), ["Glob", "Write", "Write", "Edit", "Bash", "Bash"], "{feedback}");
         assert_eq!(calls[2].input["file_path"], path, "{feedback}");
         assert_eq!(calls[2].input["content"], calls[1].input["content"]);
         assert_eq!(calls[3].input["file_path"], path);
@@ -60,7 +62,7 @@ async fn a_rejection_with_a_name_changes_the_name() {
 #[tokio::test]
 async fn a_rejection_with_another_reason_is_heard() {
     let (calls, _) = play("hello", reject_first("Write", "too cold for my taste")).await;
-    assert_eq!(names(&calls), ["Glob", "Write", "Write", "Edit", "Bash"]);
+    assert_eq!(names(&calls), ["Glob", "Write", "Write", "Edit", "Bash", "Bash"]);
     let content = calls[2].input["content"].as_str().unwrap();
     assert!(content.contains("You said: too cold for my taste"), "{content}");
 }
@@ -93,7 +95,7 @@ async fn a_rejected_edit_and_a_rejected_command_do_not_stop_the_tour() {
         _ => ok(call, "fine"),
     })
     .await;
-    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash"]);
+    assert_eq!(names(&calls), ["Glob", "Write", "Edit", "Bash", "Bash"]);
     assert!(last.contains("It did not run"), "{last}");
 }
 

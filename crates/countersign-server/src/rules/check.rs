@@ -82,7 +82,7 @@ pub(crate) struct SpokenView {
 }
 
 /// `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything.
-#[utoipa::path(post, path = "/my/projects/{project_id}/rules/check", params(("project_id" = String, Path)), request_body = CheckedCall, responses(
+#[utoipa::path(post, operation_id = "check_call", path = "/my/projects/{project_id}/rules/check", params(("project_id" = String, Path)), request_body = CheckedCall, responses(
     (status = 200, body = CheckView),
     (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody),

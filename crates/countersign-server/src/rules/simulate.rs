@@ -79,7 +79,7 @@ pub(crate) struct ChangeView {
 }
 
 /// `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules.
-#[utoipa::path(post, path = "/my/projects/{project_id}/rules/simulate", params(("project_id" = String, Path)), request_body = SimulatedRules, responses(
+#[utoipa::path(post, operation_id = "simulate_rules", path = "/my/projects/{project_id}/rules/simulate", params(("project_id" = String, Path)), request_body = SimulatedRules, responses(
     (status = 200, body = SimulationView),
     (status = 400, body = ErrorBody),
     (status = 401, body = ErrorBody),

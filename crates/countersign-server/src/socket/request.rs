@@ -2,6 +2,8 @@
 
 mod preview;
 
+use std::collections::BTreeSet;
+
 use countersign_core::{Approval, Proposal, Risk, State, Status, Verdict, masked};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -189,8 +191,9 @@ impl From<Approval> for ApprovalRequest {
     }
 }
 
-/// Why a person is asked: what spoke for less is not a reason to ask.
+/// Why a person is asked, each once: what spoke for less is not a reason to ask.
 fn reasons(verdict: Verdict) -> Vec<String> {
     let spoke = verdict.reasons.into_iter().filter(|reason| reason.outcome >= verdict.outcome);
-    spoke.map(|reason| reason.text).collect()
+    let mut said = BTreeSet::new();
+    spoke.map(|reason| reason.text).filter(|text| said.insert(text.clone())).collect()
 }

@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/projects/{project_id}/approvals/{approval_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff. */
+        get: operations["get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/my/projects/{project_id}/rules": {
         parameters: {
             query?: never;
@@ -46,9 +63,9 @@ export interface paths {
             cookie?: never;
         };
         /** `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from. */
-        get: operations["list"];
+        get: operations["list_rules"];
         /** `PUT /my/projects/{project_id}/rules`: replaces the project's own rules. */
-        put: operations["replace"];
+        put: operations["replace_rules"];
         post?: never;
         delete?: never;
         options?: never;
@@ -66,7 +83,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything. */
-        post: operations["check"];
+        post: operations["check_call"];
         delete?: never;
         options?: never;
         head?: never;
@@ -83,7 +100,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules. */
-        post: operations["simulate"];
+        post: operations["simulate_rules"];
         delete?: never;
         options?: never;
         head?: never;
@@ -100,7 +117,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now. */
-        post: operations["trust"];
+        post: operations["trust_rules"];
         delete?: never;
         options?: never;
         head?: never;
@@ -118,7 +135,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant. */
-        delete: operations["revoke"];
+        delete: operations["revoke_rule"];
         options?: never;
         head?: never;
         patch?: never;
@@ -132,7 +149,7 @@ export interface paths {
             cookie?: never;
         };
         /** `GET /my/projects/{project_id}/sessions`: conversations, the latest first. */
-        get: operations["list"];
+        get: operations["list_sessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -334,6 +351,15 @@ export interface components {
          * @enum {string}
          */
         DecisionScope: "once" | "session" | "project";
+        /** @description Some lines of a diff. */
+        DiffPage: {
+            success: boolean;
+            lines: string[];
+            /** @description How many lines the whole diff has. */
+            total: number;
+            /** @description Where the next stretch begins; none after the last. */
+            next: number | null;
+        };
         /** @description How much a diff changes. */
         DiffStat: {
             added: number;
@@ -388,6 +414,8 @@ export interface components {
             omitted_lines?: number | null;
             /** @description What changes, where there are several files: for one it stands in the request itself. */
             diff_lines?: string[] | null;
+            /** @description Which file it is when the rest of a long diff is asked for. */
+            index?: number | null;
         };
         /** @description How line ends change. */
         LineEndingsView: {
@@ -631,6 +659,7 @@ export interface components {
             continue?: boolean;
             /** @description How calls are decided; `sdk` unless said. */
             permission_mode?: components["schemas"]["PermissionMode"];
+            mode?: components["schemas"]["RunMode"] | null;
             /** @description Whether calls that only look run without asking. */
             auto_approve_safe?: boolean;
             /** @description The conversation. */
@@ -640,6 +669,11 @@ export interface components {
             /** @description The model to ask. */
             model?: string | null;
         };
+        /**
+         * @description What becomes of calls that would ask. Denials and floors hold in every mode.
+         * @enum {string}
+         */
+        RunMode: "plan" | "default" | "acceptEdits" | "dontAsk";
         /** @description S1's result, and beside it what we add. */
         RunResult: components["schemas"]["Outcome"] & {
             /** @description What the run took. */
@@ -813,7 +847,59 @@ export interface operations {
             };
         };
     };
-    list: {
+    get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                approval_id: string;
+                /** @description Which file of the preview, from 0. */
+                file: number;
+                /** @description How many lines to skip. */
+                from: number;
+                /** @description How many to return, 1,000 unless said. */
+                limit: number | null;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_rules: {
         parameters: {
             query?: never;
             header?: never;
@@ -850,7 +936,7 @@ export interface operations {
             };
         };
     };
-    replace: {
+    replace_rules: {
         parameters: {
             query?: never;
             header?: never;
@@ -907,7 +993,7 @@ export interface operations {
             };
         };
     };
-    check: {
+    check_call: {
         parameters: {
             query?: never;
             header?: never;
@@ -956,7 +1042,7 @@ export interface operations {
             };
         };
     };
-    simulate: {
+    simulate_rules: {
         parameters: {
             query?: never;
             header?: never;
@@ -1005,7 +1091,7 @@ export interface operations {
             };
         };
     };
-    trust: {
+    trust_rules: {
         parameters: {
             query?: never;
             header?: never;
@@ -1062,7 +1148,7 @@ export interface operations {
             };
         };
     };
-    revoke: {
+    revoke_rule: {
         parameters: {
             query?: never;
             header?: never;
@@ -1100,16 +1186,17 @@ export interface operations {
             };
         };
     };
-    list: {
+    list_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Where the page before it ended. */
+                cursor?: string;
+                /** @description How many, 50 unless said. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 project_id: string;
-                /** @description Where the page before it ended. */
-                cursor: string | null;
-                /** @description How many, 50 unless said. */
-                limit: number | null;
             };
             cookie?: never;
         };

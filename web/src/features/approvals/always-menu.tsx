@@ -1,9 +1,8 @@
 // "Approve and don't ask again": what exactly would be allowed from now on, and how far.
 import { useId, useState } from "react";
 
-import type { Proposal } from "../../api/approval-extras";
 import { scopesOf } from "../../api/can";
-import type { ApprovalRequest } from "../../api/message";
+import type { ApprovalRequest, Proposal } from "../../api/message";
 import { BLANKS } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
@@ -38,7 +37,7 @@ export function AlwaysMenu({ request, rests, onGrant }: AlwaysMenuProps) {
         Approve and don’t ask again
       </Button>
       <div id={menu} className={styles.menu} hidden={!isOpen}>
-        {isOpen && <Choices proposals={request.proposals ?? []} scopes={scopes} rests={rests} onGrant={onGrant} />}
+        {isOpen && <Choices proposals={request.proposals} scopes={scopes} rests={rests} onGrant={onGrant} />}
       </div>
     </div>
   );
@@ -59,17 +58,19 @@ function Choices({ proposals, scopes, rests, onGrant }: ChoicesProps) {
   const grant = () => onGrant({ scope, rule: proposals[chosen]?.rules.join("\n") ?? "" });
   return (
     <>
-      <fieldset className={styles.proposals}>
+      <fieldset>
         <legend>Don’t ask again for</legend>
-        {proposals.map((proposal, index) => (
-          <ProposalChoice
-            key={proposal.rules.join("\n")}
-            name={`${name}-rule`}
-            proposal={proposal}
-            isChosen={index === chosen}
-            onChoose={() => choose(index)}
-          />
-        ))}
+        <div className={styles.list}>
+          {proposals.map((proposal, index) => (
+            <ProposalChoice
+              key={proposal.rules.join("\n")}
+              name={`${name}-rule`}
+              proposal={proposal}
+              isChosen={index === chosen}
+              onChoose={() => choose(index)}
+            />
+          ))}
+        </div>
       </fieldset>
       <fieldset className={styles.scopes}>
         <legend>Where</legend>
@@ -99,17 +100,15 @@ function ProposalChoice({ name, proposal, isChosen, onChoose }: ProposalChoicePr
     <label className={styles.proposal}>
       <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
       <span>
-        <span className={styles.label}>
-          <Prose text={proposal.label} />
-        </span>
+        <Prose text={proposal.label} />
+      </span>
+      <span className={styles.rules}>
         {proposal.rules.map((rule) => (
-          <code key={rule} className={styles.rule}>
+          <code key={rule}>
             <Visible text={rule} blanks={BLANKS} />
           </code>
         ))}
-        {proposal.matched_before !== undefined && (
-          <span className={styles.matched}>{matchedText(proposal.matched_before)}</span>
-        )}
+        {proposal.matched_before > 0 && <span className={styles.matched}>{matchedText(proposal.matched_before)}</span>}
       </span>
     </label>
   );

@@ -5,6 +5,7 @@ import type { Ref, RefObject } from "react";
 import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
 import { BLANKS } from "../../lib/visible-text";
+import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
@@ -105,17 +106,30 @@ function Path({ request: { file_path: path, summary } }: { request: ApprovalRequ
   );
 }
 
+/** More than these would push away what they are about. */
+const FIRST_REASONS = 6;
+
 function Why({ request }: { request: ApprovalRequest }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = request.reasons.length > FIRST_REASONS + 1 && !isWhole;
+  const first = isLong ? request.reasons.slice(0, FIRST_REASONS) : request.reasons;
   return (
     <div className={styles.why}>
       <RiskBadge level={request.risk_level} />
       {request.reasons.length > 0 && (
         <ul aria-label="Why you are asked">
-          {request.reasons.map((reason) => (
+          {first.map((reason) => (
             <li key={reason}>
               <Prose text={reason} />
             </li>
           ))}
+          {isLong && (
+            <li>
+              <Button look="quiet" size="small" onClick={() => setWhole(true)}>
+                Show {(request.reasons.length - FIRST_REASONS).toLocaleString("en")} more reasons
+              </Button>
+            </li>
+          )}
         </ul>
       )}
     </div>

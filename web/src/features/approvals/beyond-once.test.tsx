@@ -2,7 +2,7 @@
 import { act, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import type { AllowedDecision, Proposal } from "../../api/approval-extras";
+import type { AllowedDecision, Proposal } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { violations } from "../../testing/axe";
 import { approvalRequest, commandRequest, resolvedMessage } from "../../testing/messages";
@@ -232,4 +232,12 @@ test("menu and editor have no accessibility violations", async () => {
   click("Edit first");
   vi.useRealTimers();
   expect(await violations()).toEqual([]);
+});
+
+test("of many reasons the first are told, and all of them on request", () => {
+  open(commandRequest("ls", { reasons: Array.from({ length: 40 }, (_, i) => `changes \`${i}\``) }));
+  const list = screen.getByRole("list", { name: "Why you are asked" });
+  expect(within(list).getAllByRole("listitem")).toHaveLength(7);
+  click("Show 34 more reasons");
+  expect(within(list).getAllByRole("listitem")).toHaveLength(40);
 });

@@ -1,5 +1,5 @@
 // A command line taken apart: each command, the program that would start, what it would do, and what the rules say.
-import type { CommandPart } from "../../api/approval-extras";
+import type { CommandPart } from "../../api/message";
 import { BLANKS } from "../../lib/visible-text";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
@@ -38,13 +38,18 @@ function PartRow({ part }: { part: CommandPart }) {
       </div>
       <div role="cell" className={styles.does}>
         <Lines texts={part.effects} none="Nothing that we know of" />
-        <Lines texts={part.reasons} className={styles.reasons} />
+        <Lines texts={furtherReasons(part)} className={styles.reasons} />
       </div>
       <div role="cell" className={styles.verdict}>
         <VerdictBadge verdict={part.verdict} />
       </div>
     </div>
   );
+}
+
+/** What it would do is most often why it asks, and need not be read twice. */
+function furtherReasons({ effects, reasons }: CommandPart): string[] {
+  return reasons.filter((reason) => !effects.includes(reason));
 }
 
 function Program({ part: { program, wrappers } }: { part: CommandPart }) {

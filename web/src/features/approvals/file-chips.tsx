@@ -1,4 +1,4 @@
-import type { FileFacts } from "../../api/approval-extras";
+import type { PreviewFacts } from "../../api/message";
 import { bytes } from "../../lib/bytes";
 import { Badge } from "../../ui/badge";
 import type { Tone } from "../../ui/badge";
@@ -12,7 +12,7 @@ interface Chip {
 }
 
 /** What happens to a file beside its lines, a chip each. */
-export function FileChips({ facts }: { facts: FileFacts }) {
+export function FileChips({ facts }: { facts: PreviewFacts }) {
   return chipsOf(facts).map(({ text, tone, symbol }) => (
     <span key={text} className={styles.chip}>
       <Badge tone={tone} {...(symbol === undefined ? {} : { symbol })}>
@@ -22,7 +22,7 @@ export function FileChips({ facts }: { facts: FileFacts }) {
   ));
 }
 
-function chipsOf(facts: FileFacts): Chip[] {
+function chipsOf(facts: PreviewFacts): Chip[] {
   const chips: (Chip | false | null | undefined | "")[] = [
     facts.is_deleted && { text: "Deleted", tone: "danger", symbol: "✕" },
     facts.is_new_file && { text: "New file", tone: "good", symbol: "✦" },
@@ -30,16 +30,22 @@ function chipsOf(facts: FileFacts): Chip[] {
     modeChip(facts),
     facts.link_target && { text: `link to ${facts.link_target}`, tone: "warn", symbol: "↪" },
     facts.is_binary && { text: `binary, ${sizes(facts)}`, tone: "warn" },
-    facts.line_endings && {
-      text: `line endings ${facts.line_endings.from} → ${facts.line_endings.to}`,
-      tone: "warn",
-    },
+    ...lineEndChips(facts),
   ];
   return chips.filter((chip): chip is Chip => Boolean(chip));
 }
 
+/** The last line end may come or go while the others stay. */
+function lineEndChips({ line_endings: ends }: PreviewFacts): Chip[] {
+  if (!ends) return [];
+  const chips: Chip[] = [];
+  if (ends.from !== ends.to) chips.push({ text: `line endings ${ends.from} → ${ends.to}`, tone: "warn" });
+  if (ends.final_newline) chips.push({ text: `last line end ${ends.final_newline}`, tone: "calm" });
+  return chips;
+}
+
 /** A file that becomes executable is more than a detail. */
-function modeChip({ old_mode: before, new_mode: after }: FileFacts): Chip | null {
+function modeChip({ old_mode: before, new_mode: after }: PreviewFacts): Chip | null {
   if (!after || before === after) return null;
   const tone = isExecutable(after) && !isExecutable(before ?? "") ? "warn" : "calm";
   return { text: before ? `mode ${before} → ${after}` : `mode ${after}`, tone };
@@ -49,7 +55,7 @@ function isExecutable(mode: string): boolean {
   return /[1357]/.test(mode.slice(-3));
 }
 
-function sizes({ original_size: before, new_size: after }: FileFacts): string {
+function sizes({ original_size: before, new_size: after }: PreviewFacts): string {
   const known = [before, after].filter((size) => size !== null && size !== undefined);
   return known.length > 0 ? known.map(bytes).join(" → ") : "size unknown";
 }

@@ -1,9 +1,8 @@
 // Several files changed by one call: a list to jump from, then each file's change, deletions first.
 import { useCallback, useEffect, useId, useMemo, useState } from "react";
 
-import type { ChangedFile } from "../../api/approval-extras";
 import { previewOf } from "../../api/message";
-import type { ApprovalRequest } from "../../api/message";
+import type { ApprovalRequest, ChangedFile } from "../../api/message";
 import { Visible } from "../../ui/visible";
 import { parseDiff } from "./diff";
 import type { DiffLine } from "./diff";
@@ -70,7 +69,7 @@ function parseFiles(files: readonly ChangedFile[]): Parsed[] {
   const ordered = [...files.filter((file) => file.is_deleted), ...files.filter((file) => !file.is_deleted)];
   let rows = 0;
   return ordered.map((file) => {
-    const lines = withoutOnlyFile(parseDiff(file.diff_lines));
+    const lines = withoutOnlyFile(parseDiff(file.diff_lines ?? []));
     const isOpenAtFirst = rows < FIRST_ROWS;
     rows += lines.length;
     return { file, lines, isOpenAtFirst, added: count(lines, "add"), removed: count(lines, "remove") };

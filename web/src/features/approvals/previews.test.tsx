@@ -2,7 +2,7 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 
-import type { ChangedFile, CommandPart } from "../../api/approval-extras";
+import type { ChangedFile, CommandPart } from "../../api/message";
 import { violations } from "../../testing/axe";
 import { approvalRequest, commandRequest } from "../../testing/messages";
 import { CommandPreview } from "./command-preview";
@@ -32,6 +32,21 @@ test("a command line is taken apart: what starts, through what, what it does, wh
   expect(await violations()).toEqual([]);
 });
 
+test("what a command would do is not told a second time as the reason to ask", () => {
+  const part: CommandPart = { text: "touch a", program: "/bin/touch", wrappers: [], verdict: "ask", effects: ["changes `a`"], reasons: ["changes `a`", "no rule allows it"] };
+  render(<CommandPreview request={command("touch a", [part])} />);
+  expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual(["Deletes files", "changes a", "no rule allows it"]);
+});
+
+test("a last line end that comes or goes is told apart from other line ends", () => {
+  const data = { file_path: "b", is_new_file: false, original_lines: 1, new_lines: 1 };
+  const { rerender } = render(<DiffPreview request={approvalRequest({ preview_data: { ...data, line_endings: { from: "LF", to: "LF", final_newline: "removed" } } })} onHidden={onHidden} />);
+  expect(screen.getByText("last line end removed")).toBeVisible();
+  expect(screen.queryByText(/line endings/)).toBeNull();
+  rerender(<DiffPreview request={approvalRequest({ preview_data: { ...data, line_endings: { from: "CRLF", to: "LF", final_newline: "removed" } } })} onHidden={onHidden} />);
+  expect(screen.getByText("line endings CRLF → LF")).toBeVisible();
+});
+
 test("an old request has no parts and is shown without", () => {
   render(<CommandPreview request={command("ls")} />);
   expect(screen.queryByRole("table")).toBeNull();
@@ -44,7 +59,7 @@ test("a line that runs far to the right is flagged with its length", () => {
 });
 
 function file(path: string, change: Partial<ChangedFile> = {}): ChangedFile {
-  return { file_path: path, diff_lines: [`--- a/${path}`, `+++ b/${path}`, "@@ -1 +1 @@", "-old", `+new ${path}`], omitted_lines: 0, ...change };
+  return { file_path: path, is_new_file: false, original_lines: 1, new_lines: 1, diff_lines: [`--- a/${path}`, `+++ b/${path}`, "@@ -1 +1 @@", "-old", `+new ${path}`], omitted_lines: 0, ...change };
 }
 
 function several(...files: ChangedFile[]) {
@@ -119,7 +134,7 @@ test("lines that were left out are counted, and so are those nobody has opened",
 test("a single diff has the same chips, and says what was left out", () => {
   const request = approvalRequest({
     diff_stat: { added: 1, removed: 0, omitted: 70 },
-    preview_data: { file_path: "b", is_new_file: false, renamed_from: "a\u200b", new_mode: "100755", old_mode: "100644" },
+    preview_data: { file_path: "b", is_new_file: false, original_lines: 1, new_lines: 2, renamed_from: "a\u200b", new_mode: "100755", old_mode: "100644" },
   });
   render(<DiffPreview request={request} onHidden={onHidden} />);
   expect(screen.getByText(/renamed from a/)).toHaveTextContent("renamed from a⟨U+200B⟩");

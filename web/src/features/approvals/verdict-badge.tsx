@@ -1,4 +1,4 @@
-import type { Outcome } from "../../api/approval-extras";
+import type { Outcome } from "../../api/message";
 import { Badge } from "../../ui/badge";
 import type { Tone } from "../../ui/badge";
 

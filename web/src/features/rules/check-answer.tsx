@@ -2,8 +2,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 
-import type { CommandPart, Proposal } from "../../api/approval-extras";
-import type { RiskLevel } from "../../api/message";
+import type { CommandPart, Proposal, RiskLevel } from "../../api/message";
 import type { CheckReason, CheckResult } from "../../api/rules";
 import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
@@ -57,22 +56,37 @@ function Reasons({ reasons }: { reasons: readonly CheckReason[] }) {
             <li key={key}>
               <Prose text={reason.text} />
               {reason.part !== null && <span className={styles.meta}> (command {reason.part + 1})</span>}
-              {reason.rule && (
-                <span className={styles.spoke}>
-                  <RuleText text={reason.rule.rule} /> <span className={styles.meta}>{reason.rule.source}</span>
-                  {reason.rule.why && (
-                    <span className={styles.meta}>
-                      {" "}
-                      “<Prose text={reason.rule.why} />”
-                    </span>
-                  )}
-                </span>
+              {reason.rule && <Spoke text={reason.text} rule={reason.rule} />}
+              {reason.remedy && (
+                <p className={styles.meta}>
+                  To change it: <Prose text={reason.remedy} />
+                </p>
               )}
             </li>
           );
         })}
       </ul>
     </>
+  );
+}
+
+/** The rule that spoke, where the reason does not name it already, and what its author wrote. */
+function Spoke({ text, rule: { rule, source, why } }: { text: string; rule: NonNullable<CheckReason["rule"]> }) {
+  const isNamed = text.includes(rule);
+  if (isNamed && !why) return null;
+  return (
+    <span className={styles.spoke}>
+      {!isNamed && (
+        <>
+          <RuleText text={rule} /> <span className={styles.meta}>{source}</span>{" "}
+        </>
+      )}
+      {why && (
+        <span className={styles.meta}>
+          “<Prose text={why} />”
+        </span>
+      )}
+    </span>
   );
 }
 

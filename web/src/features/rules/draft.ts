@@ -1,6 +1,6 @@
 // The project's own rules while a person changes them: the rows of the editor, what they become when sent, and what
 // is left of them when others were quicker. Pure. Whether a rule is a good one only the server says.
-import type { Outcome } from "../../api/approval-extras";
+import type { Outcome } from "../../api/message";
 import type { DraftRule, RuleInput, RuleView } from "../../api/rules";
 
 export interface Row {

@@ -1,5 +1,5 @@
 // What the rules would have done to the calls that were made.
-import type { Outcome } from "../../api/approval-extras";
+import type { Outcome } from "../../api/message";
 import { simulateRules } from "../../api/rules";
 import type { ChangedCall, Counts, Simulation } from "../../api/rules";
 import { ago } from "../../lib/time";

@@ -1,7 +1,7 @@
 // Changing the project's own rules. The page never judges a rule: the server's word is shown at the rule it names.
 import { useEffect, useId, useRef, useState } from "react";
 
-import type { Outcome } from "../../api/approval-extras";
+import type { Outcome } from "../../api/message";
 import { BLANKS, visibleSegments } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";

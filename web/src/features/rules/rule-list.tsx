@@ -70,7 +70,7 @@ function RuleItem({ rule, sessionId, now }: RuleItemProps) {
         <Source rule={rule} sessionId={sessionId} />
         {!rule.holds && (
           <Badge tone="warn" symbol="▲">
-            {rule.source === "workspace" ? "not in force: workspace not trusted" : "not in force"}
+            {whyNot(rule, now)}
           </Badge>
         )}
       </div>
@@ -87,7 +87,7 @@ function RuleItem({ rule, sessionId, now }: RuleItemProps) {
       )}
       {rule.why && (
         <p className={styles.why}>
-          <Visible text={rule.why} />
+          <Prose text={rule.why} />
         </p>
       )}
       <p className={styles.meta}>{metaOf(rule, now).join(" · ")}</p>
@@ -105,6 +105,11 @@ function RuleItem({ rule, sessionId, now }: RuleItemProps) {
   );
 }
 
+function whyNot({ source, expires_at: end }: RuleView, now: number): string {
+  if (end !== null && new Date(end).getTime() <= now) return "not in force: expired";
+  return source === "workspace" ? "not in force: workspace not trusted" : "not in force";
+}
+
 const SOURCES = { user: "yours", workspace: "workspace", project: "project" } as const;
 
 function Source({ rule: { source, session_id: id }, sessionId }: { rule: RuleView; sessionId: string }) {
@@ -118,7 +123,12 @@ function metaOf(rule: RuleView, now: number): string[] {
   const uses = rule.uses === 0 ? "never used" : `used ${times(rule.uses)}${used}`;
   const expires = rule.expires_at === null ? "does not expire" : expiryText(rule.expires_at, now);
   const added = rule.created_at === null ? [] : [`added ${ago(rule.created_at, now)}${rule.created_by ? ` by ${rule.created_by}` : ""}`];
-  return [uses, expires, ...added];
+  return [...(isCounted(rule) ? [uses] : []), expires, ...added];
+}
+
+/** Only what ran because of a rule that is kept here is counted. */
+function isCounted({ id, effect }: RuleView): boolean {
+  return id !== null && effect === "allow";
 }
 
 function times(count: number): string {

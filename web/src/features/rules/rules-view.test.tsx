@@ -104,14 +104,6 @@ test("what could not be loaded is said, and tried again", async () => {
   expect(await screen.findByText("Bash(cargo test:*)")).toBeVisible();
 });
 
-test("all pages are read: saving would drop what was not seen", async () => {
-  handlers["GET rules"] = () => answer(ruleSet({ next_cursor: "n 2" }));
-  handlers["GET rules?cursor=n%202"] = () => answer(ruleSet({ rules: [ruleView({ id: "2", rule: "Bash(ls)" })] }));
-  await open("");
-  expect(screen.getByText("Bash(cargo test:*)")).toBeVisible();
-  expect(screen.getByText("Bash(ls)")).toBeVisible();
-});
-
 test("revoking takes a second click, and not the other half of a double click", async () => {
   handlers["DELETE rules/01A"] = () => answer(ruleSet({ version: "v2", rules: [] }));
   await open("");

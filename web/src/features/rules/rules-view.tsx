@@ -1,5 +1,5 @@
 // The rules of the project: what stands, changing it, and what it would do. Which of these is in the address.
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 
 import { Button } from "../../ui/button";
@@ -33,6 +33,12 @@ export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
   useEffect(() => {
     void load();
   }, [load]);
+  const tabs = useRef<HTMLElement>(null);
+  // On a narrow screen they go on beyond its edge.
+  useEffect(() => {
+    const current = tabs.current?.querySelector(`a[data-tab="${tab}"]`);
+    current?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
     <main className={styles.page}>
       <div className={styles.inner}>
@@ -40,9 +46,14 @@ export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
           <h1>Rules</h1>
           <p>What runs without asking, what asks, and what never runs.</p>
         </header>
-        <nav className={styles.tabs} aria-label="Rules">
+        <nav className={styles.tabs} aria-label="Rules" ref={tabs}>
           {TABS.map(([name, label]) => (
-            <Link key={name} href={name === "" ? "/rules" : `/rules/${name}`} aria-current={name === tab ? "page" : undefined}>
+            <Link
+              key={name}
+              href={name === "" ? "/rules" : `/rules/${name}`}
+              aria-current={name === tab ? "page" : undefined}
+              data-tab={name}
+            >
               {label}
               {name === "edit" && hasDraft && <span className={styles.dot} role="img" aria-label="unsaved draft" />}
             </Link>

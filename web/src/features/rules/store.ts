@@ -1,7 +1,7 @@
 // The rules as the server has them, and the draft that it does not have yet.
 import { create } from "zustand";
 
-import type { Outcome } from "../../api/approval-extras";
+import type { Outcome } from "../../api/message";
 import { NotSignedIn, Refused } from "../../api/client";
 import { fetchRules, replaceRules, revokeRule, trustFile } from "../../api/rules";
 import type { RuleSet } from "../../api/rules";
