@@ -93,7 +93,7 @@ impl Bash {
 impl Bash {
     /// Reads what a command would do, part by part.
     fn understood(&self, command: &str, cwd: &Path) -> shell::Analysis {
-        let machine = Here { workspace: &self.workspace, environment: &self.environment };
+        let machine = Here::new(&self.workspace, &self.environment);
         let context = shell::Context {
             cwd,
             home: self.environment.get("HOME").map(Path::new),

@@ -4,8 +4,10 @@
 mod corpus;
 mod pattern;
 
+use std::collections::HashMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use countersign_core::shell::Machine;
 use countersign_core::{Side, Special, Target};
@@ -47,8 +49,21 @@ const STEERING: &[&str] = &[
 
 /// This machine as a command of one workspace would find it.
 pub(crate) struct Here<'a> {
-    pub(crate) workspace: &'a Workspace,
-    pub(crate) environment: &'a Environment,
+    workspace: &'a Workspace,
+    environment: &'a Environment,
+    /// Which names were looked up already: the same one is asked for several times per command.
+    looked_up: Mutex<HashMap<String, Which>>,
+}
+
+/// What `PATH` makes of a program's name.
+#[derive(Clone)]
+enum Which {
+    /// No folder has it, and none of them is the workspace's.
+    Nowhere,
+    /// The first folder that has something of that name.
+    In(PathBuf),
+    /// It depends on where the command runs, or cannot be told.
+    Unclear,
 }
 
 impl Machine for Here<'_> {
@@ -90,45 +105,17 @@ impl Machine for Here<'_> {
     }
 
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
-        if self.is_steered() {
-            return None;
-        }
-        let path = self.environment.get("PATH")?;
-        for folder in path.split(':').map(Path::new) {
-            // A relative folder is whatever the command's folder makes of it.
-            if !folder.is_absolute() {
-                return None;
-            }
-            let program = folder.join(name);
-            if program.is_file() {
-                let real = program.canonicalize().ok()?;
-                let system = SYSTEM.iter().any(|system| folder == Path::new(system));
-                let inside = self.workspace.roots().iter().any(|root| real.starts_with(root));
-                return (system && !inside).then_some(real);
-            }
-        }
-        None
+        let Which::In(folder) = self.which(name) else { return None };
+        let program = folder.join(name);
+        let real = program.is_file().then(|| program.canonicalize().ok())??;
+        let system = SYSTEM.iter().any(|system| folder == Path::new(system));
+        let inside = self.workspace.roots().iter().any(|root| real.starts_with(root));
+        (system && !inside && !self.is_steered()).then_some(real)
     }
 
     fn is_missing(&self, name: &str) -> bool {
-        let Some(path) = self.environment.get("PATH") else { return false };
-        let is_ours = |folder: &Path| {
-            let real = folder.canonicalize();
-            let real = real.as_deref().unwrap_or(folder);
-            self.workspace
-                .roots()
-                .iter()
-                .any(|root| real.starts_with(root) || folder.starts_with(root))
-        };
-        let lacks = |folder: &Path| {
-            folder.is_absolute()
-                && !is_ours(folder)
-                && folder.join(name).symlink_metadata().is_err()
-        };
-        !self.is_steered()
-            && !name.is_empty()
-            && !name.contains('/')
-            && path.split(':').map(Path::new).all(lacks)
+        let plain = !name.is_empty() && !name.contains('/');
+        plain && matches!(self.which(name), Which::Nowhere) && !self.is_steered()
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
@@ -142,7 +129,44 @@ impl Machine for Here<'_> {
     }
 }
 
-impl Here<'_> {
+impl<'a> Here<'a> {
+    /// Returns the machine as a command finds it now.
+    pub(crate) fn new(workspace: &'a Workspace, environment: &'a Environment) -> Self {
+        Self { workspace, environment, looked_up: Mutex::default() }
+    }
+
+    fn which(&self, name: &str) -> Which {
+        let mut looked_up = self.looked_up.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = looked_up.get(name) {
+            return found.clone();
+        }
+        let found = self.look_up(name);
+        looked_up.insert(name.to_owned(), found.clone());
+        found
+    }
+
+    fn look_up(&self, name: &str) -> Which {
+        let Some(path) = self.environment.get("PATH") else { return Which::Unclear };
+        let folders = || path.split(':').map(Path::new);
+        for folder in folders() {
+            // A relative folder is whatever the command's folder makes of it.
+            if !folder.is_absolute() {
+                return Which::Unclear;
+            }
+            if folder.join(name).symlink_metadata().is_ok() {
+                return Which::In(folder.to_owned());
+            }
+        }
+        // What is not in a folder of the workspace now may be there when the command runs.
+        let is_ours = |folder: &Path| {
+            let real = folder.canonicalize();
+            let real = real.as_deref().unwrap_or(folder);
+            let roots = self.workspace.roots();
+            roots.iter().any(|root| real.starts_with(root) || folder.starts_with(root))
+        };
+        if folders().any(is_ours) { Which::Unclear } else { Which::Nowhere }
+    }
+
     /// Whether the environment makes programs load what may lie in the workspace.
     fn is_steered(&self) -> bool {
         let roots = self.workspace.roots();
@@ -194,7 +218,7 @@ mod tests {
         let trusted = |path: &str| {
             let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
             let environment = Environment::from(vec![("PATH".into(), path.into())]);
-            let here = Here { workspace: &workspace, environment: &environment };
+            let here = Here::new(&workspace, &environment);
             here.trusted_program("ls").is_some()
         };
         assert!(trusted("/usr/bin:/bin"));
@@ -210,7 +234,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc", root.join("link")).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here { workspace: &workspace, environment: &environment };
+        let here = Here::new(&workspace, &environment);
         let found = here.matches(&root, "*/passwd").unwrap();
         assert_eq!(found[0].path, Path::new("/etc/passwd"));
         assert_eq!(found[0].place.side, Side::Outside);
@@ -222,7 +246,7 @@ mod tests {
         let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
         let missing = |path: &str, name: &str| {
             let environment = Environment::from(vec![("PATH".into(), path.into())]);
-            Here { workspace: &workspace, environment: &environment }.is_missing(name)
+            Here::new(&workspace, &environment).is_missing(name)
         };
         let inside = folder.path().display();
         assert!(missing("/usr/bin:/bin", "no-such-program"));
@@ -240,9 +264,7 @@ mod tests {
         let trusted = |name: &str, value: &str| {
             let path = ("PATH".to_owned(), "/usr/bin:/bin".to_owned());
             let environment = Environment::from(vec![path, (name.to_owned(), value.to_owned())]);
-            Here { workspace: &workspace, environment: &environment }
-                .trusted_program("ls")
-                .is_some()
+            Here::new(&workspace, &environment).trusted_program("ls").is_some()
         };
         assert!(trusted("LANG", "C") && trusted("LD_LIBRARY_PATH", "/usr/lib"));
         assert!(!trusted("LD_PRELOAD", &inside) && !trusted("BASH_ENV", "./x"));
@@ -256,7 +278,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(root.join("s")).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here { workspace: &workspace, environment: &environment };
+        let here = Here::new(&workspace, &environment);
         assert!(here.target(&root, "s").is_none());
         assert!(here.target(&root, "missing").is_some());
         assert!(here.target(&root, "/dev/null").is_some());
@@ -272,7 +294,7 @@ mod tests {
         }
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here { workspace: &workspace, environment: &environment };
+        let here = Here::new(&workspace, &environment);
         let mut found: Vec<_> =
             here.matches(&root, "*.txt").unwrap().into_iter().map(|target| target.path).collect();
         found.sort();

@@ -80,7 +80,7 @@ fn judged(row: &Value, given: &Value, root: &Path) -> (bool, bool) {
     }
     let workspace = Workspace::new([root.to_owned()]).unwrap();
     let environment = Environment::from(variables);
-    let machine = Here { workspace: &workspace, environment: &environment };
+    let machine = Here::new(&workspace, &environment);
     let env = row["input"]["env"].as_object().into_iter().flatten();
     let env: Vec<_> =
         env.map(|(name, it)| (name.clone(), it.as_str().unwrap().to_owned())).collect();
