@@ -4,13 +4,26 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { RESULTS } from "./places.mjs";
 import { decide, dialog, done, openTab, send, startWorld, transcript, until } from "./world.mjs";
 
 const LINES = 100_000;
 /** Generous: machines are shared. A page that hangs takes many seconds. */
 const PROMPT_MS = 2000;
 
+/** More than go with a request: 1,000 at the start and 200 at the end do. */
+const WRITTEN = 3_500;
+
 const SCENARIO = `
+[[script]]
+prompt = 'write'
+
+[[script.turn]]
+call = { tool = "Write", input = { file_path = "long.txt", content = "${Array.from({ length: WRITTEN }, (_, i) => `line ${i + 1} of many\\n`).join("")}" } }
+
+[[script.turn]]
+say = "Written."
+
 [[script]]
 prompt = 'edit'
 
@@ -58,6 +71,52 @@ test("one line edited in a huge file is shown at once, and the page stays quick"
   await decide(page, "Approve");
   await done(page);
   assert.match(await readFile(file, "utf8"), /\nline 49999 of many\nline 50000, edited\nline 50001 of many\n/);
+});
+
+/** The numbers of the lines that the card shows, in their order. */
+async function linesShown(card) {
+  const text = await card.getByRole("region", { name: /^Changes to/ }).textContent();
+  return [...text.matchAll(/line (\d+) of many/g)].map((match) => Number(match[1]));
+}
+
+const count = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+test("what was left out of a long diff comes on request, until all of it is shown", async (t) => {
+  const world = await startWorld(t, { scenario: SCENARIO });
+  const page = await openTab(world);
+  await send(page, "write");
+  const card = dialog(page, "Write");
+  const first = card.getByRole("button", { name: "Show 2,303 lines left out" });
+  await first.waitFor();
+  // Three of the thousand are the head of the diff.
+  assert.deepEqual(await linesShown(card), [...count(1, 997), ...count(WRITTEN - 199, WRITTEN)]);
+  await card.getByText("2,303 lines of this change are not shown.").waitFor();
+  await first.scrollIntoViewIfNeeded();
+  await page.screenshot({ path: `${RESULTS}left-out.png` });
+
+  await page.route("**/diff?*", (route) => route.abort(), { times: 1 });
+  await first.click();
+  await card.getByRole("alert").getByText(/could not be loaded/).waitFor();
+  await first.click();
+  await card.getByText("1,303 lines of this change are not shown.").waitFor();
+  assert.deepEqual(await linesShown(card), [...count(1, 1997), ...count(WRITTEN - 199, WRITTEN)]);
+  // What came stands where the button stood, and one reads on from there.
+  assert.ok(await card.getByText("line 998 of many").evaluate((line) => line.getBoundingClientRect().top < innerHeight));
+  assert.ok((await frame(page)) < PROMPT_MS);
+  await page.screenshot({ path: `${RESULTS}left-out-begun.png` });
+
+  await card.getByRole("button", { name: "Show next 1,000" }).click();
+  await card.getByRole("button", { name: "Show next 303" }).click();
+  const whole = card.getByText("All 3,503 lines of this diff are shown.");
+  await whole.waitFor();
+  assert.deepEqual(await linesShown(card), count(1, WRITTEN));
+  assert.equal(await card.getByText(/left out|are not shown/).count(), 0);
+  assert.ok((await frame(page)) < PROMPT_MS);
+  await whole.scrollIntoViewIfNeeded();
+  await page.screenshot({ path: `${RESULTS}left-out-whole.png` });
+  await decide(page, "Approve");
+  await done(page);
+  assert.equal((await readFile(join(world.root, "long.txt"), "utf8")).split("\n").length, WRITTEN + 1);
 });
 
 test("a command taller than its box is whole, and says how much of it is below", async (t) => {

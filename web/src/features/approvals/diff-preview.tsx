@@ -1,12 +1,11 @@
-import { useMemo } from "react";
-
 import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
 import { Visible } from "../../ui/visible";
-import { parseDiff } from "./diff";
 import styles from "./diff-preview.module.css";
 import { FileChips } from "./file-chips";
-import { FileDiff, LineCounts, withoutOnlyFile } from "./file-diff";
+import { FileDiff, LineCounts } from "./file-diff";
+import { useDiff } from "./use-diff";
+import type { ShownDiff } from "./use-diff";
 import { ViewSwitch, useDiffView } from "./view-switch";
 
 interface DiffPreviewProps {
@@ -16,10 +15,9 @@ interface DiffPreviewProps {
 }
 
 export function DiffPreview({ request, onHidden }: DiffPreviewProps) {
-  const lines = useMemo(() => withoutOnlyFile(parseDiff(request.diff_lines)), [request.diff_lines]);
+  const diff = useDiff({ requestId: request.request_id, file: 0, lines: request.diff_lines, omitted: omittedLines(request) });
   const layout = useDiffView();
   const path = request.file_path ?? "";
-  const omitted = omittedLines(request);
   const { added, removed } = request.diff_stat ?? { added: 0, removed: 0 };
   return (
     <section className={styles.diff} aria-label={`Changes to ${path}`} data-view={layout.view}>
@@ -30,8 +28,8 @@ export function DiffPreview({ request, onHidden }: DiffPreviewProps) {
         </div>
         <ViewSwitch {...layout} />
       </header>
-      <Notes request={request} isEmpty={lines.length === 0} />
-      <FileDiff lines={lines} omitted={omitted} path={path} view={layout.view} onHidden={onHidden} />
+      <Notes request={request} diff={diff} />
+      <FileDiff diff={diff} path={path} view={layout.view} onHidden={onHidden} />
     </section>
   );
 }
@@ -41,16 +39,16 @@ function omittedLines(request: ApprovalRequest): number {
   return request.diff_stat?.omitted ?? previewOf(request).omitted_lines ?? 0;
 }
 
-function Notes({ request, isEmpty }: { request: ApprovalRequest; isEmpty: boolean }) {
-  const omitted = omittedLines(request);
-  if (omitted > 0) {
+function Notes({ request, diff: { before, missing, rest } }: { request: ApprovalRequest; diff: ShownDiff }) {
+  if (missing > 0) {
     return (
       <p className={styles.note}>
-        ▲ {omitted.toLocaleString("en")} lines were left out of this diff: it does not show everything that will be written.
+        ▲ {missing.toLocaleString("en")} lines {rest?.isBegun ? "are still" : "were"} left out of this diff: it does not show everything that will
+        be written.
       </p>
     );
   }
-  if (isEmpty) {
+  if (before.length === 0) {
     return (
       <p className={styles.note}>
         No line changes. See the raw input of <Visible text={request.tool_name} /> below.

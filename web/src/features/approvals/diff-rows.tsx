@@ -4,7 +4,7 @@ import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { classNames } from "../../lib/class-names";
 import { BLANKS, LONG_LINE } from "../../lib/visible-text";
 import { Visible } from "../../ui/visible";
-import { pairRows } from "./diff";
+import { isSameLine, pairRows } from "./diff";
 import type { DiffLine, Row } from "./diff";
 import type { highlightLines } from "./highlight";
 import { paintLine } from "./paint";
@@ -49,7 +49,18 @@ export const DiffChunk = memo(function DiffChunk({ lines, view, language, highli
       )}
     </div>
   );
-});
+}, isSameChunk);
+
+/** When more lines come, the diff is read anew; what reads as before need not be drawn again. */
+function isSameChunk(before: ChunkProps, after: ChunkProps): boolean {
+  return (
+    before.view === after.view &&
+    before.language === after.language &&
+    before.highlight === after.highlight &&
+    before.lines.length === after.lines.length &&
+    before.lines.every((line, index) => isSameLine(line, after.lines[index]))
+  );
+}
 
 /** Whether an element has ever come near the screen: colouring what nobody looks at would only cost time. */
 function useNear(): [React.RefObject<HTMLDivElement | null>, boolean] {

@@ -11,6 +11,17 @@ export interface Row {
 
 export type DiffLine = Row | { kind: "file"; path: string } | { kind: "hunk"; text: string };
 
+export function isSameLine(one: DiffLine, other: DiffLine | undefined): boolean {
+  if (!other || one.kind !== other.kind || textOf(one) !== textOf(other)) return false;
+  if (!("mark" in one && "mark" in other)) return true;
+  const isSamePlace = one.oldNumber === other.oldNumber && one.newNumber === other.newNumber;
+  return isSamePlace && one.mark?.[0] === other.mark?.[0] && one.mark?.[1] === other.mark?.[1];
+}
+
+function textOf(line: DiffLine): string {
+  return line.kind === "file" ? line.path : line.text;
+}
+
 export interface Pair {
   left: Row | null;
   right: Row | null;

@@ -7,6 +7,8 @@ import styles from "./diff-preview.module.css";
 import { DiffChunk } from "./diff-rows";
 import type { Highlight, View } from "./diff-rows";
 import { languageOf } from "./language";
+import { LeftOut } from "./left-out";
+import type { ShownDiff } from "./use-diff";
 import "./code-colours.css";
 
 /** Drawing everything at once would freeze the page on a generated file; the rest comes on request. */
@@ -15,31 +17,33 @@ const MORE_ROWS = 3000;
 const CHUNK_ROWS = 200;
 
 interface FileDiffProps {
-  lines: readonly DiffLine[];
-  /** How many lines the server left out. */
-  omitted: number;
+  diff: ShownDiff;
   path: string;
   view: View;
   /** How many lines are not on the page, so that the decision can be told apart from a full review. */
   onHidden: (lines: number) => void;
 }
 
-export function FileDiff({ lines, omitted, path, view, onHidden }: FileDiffProps) {
-  const [limit, setLimit] = useState(FIRST_ROWS);
-  const hidden = Math.max(0, lines.length - limit);
-  useEffect(() => onHidden(hidden + omitted), [hidden, omitted, onHidden]);
+export function FileDiff({ diff, path, view, onHidden }: FileDiffProps) {
+  const { before, after, missing, rest } = diff;
+  const [rows, setRows] = useState(FIRST_ROWS);
+  // What comes page by page is drawn as it comes.
+  const limit = rest ? before.length : rows;
+  const hidden = Math.max(0, before.length - limit);
+  useEffect(() => onHidden(hidden + missing), [hidden, missing, onHidden]);
   return (
     <>
-      <Rows lines={lines} limit={limit} view={view} path={path} />
+      <Rows lines={before} limit={limit} view={view} path={path} />
       {hidden > 0 && (
         <footer className={styles.footer}>
           <span>{hidden.toLocaleString("en")} more lines</span>
-          <Button size="small" onClick={() => setLimit(limit + MORE_ROWS)}>
+          <Button size="small" onClick={() => setRows(rows + MORE_ROWS)}>
             Show more
           </Button>
         </footer>
       )}
-      {omitted > 0 && <p className={styles.omitted}>… {omitted.toLocaleString("en")} lines left out</p>}
+      {(rest || missing > 0) && <LeftOut missing={missing} rest={rest} />}
+      <Rows lines={after} limit={after.length} view={view} path={path} />
     </>
   );
 }
@@ -87,12 +91,6 @@ export function LineCounts({ added, removed }: { added: number; removed: number 
       </span>
     </>
   );
-}
-
-/** In a diff of one file its name stands above already. */
-export function withoutOnlyFile(lines: DiffLine[]): DiffLine[] {
-  const files = lines.filter((line) => line.kind === "file").length;
-  return files > 1 ? lines : lines.filter((line) => line.kind !== "file");
 }
 
 /** Colour comes when it comes; the text is there from the start. */

@@ -9,12 +9,12 @@ import type { DiffLine } from "./diff";
 import type { View } from "./diff-rows";
 import styles from "./diff-preview.module.css";
 import { FileChips } from "./file-chips";
-import { FIRST_ROWS, FileDiff, LineCounts, withoutOnlyFile } from "./file-diff";
+import { FIRST_ROWS, FileDiff, LineCounts } from "./file-diff";
+import { useDiff } from "./use-diff";
 import { ViewSwitch, useDiffView } from "./view-switch";
 
 interface Parsed {
   file: ChangedFile;
-  lines: DiffLine[];
   added: number;
   removed: number;
   /** The first screens of a change are open; what is far down opens on request. */
@@ -55,6 +55,7 @@ export function MultiDiffPreview({ request, onHidden }: MultiDiffPreviewProps) {
         <FileSection
           key={change.file.file_path}
           id={`${prefix}${index}`}
+          requestId={request.request_id}
           change={change}
           view={layout.view}
           onHidden={onFileHidden}
@@ -69,11 +70,18 @@ function parseFiles(files: readonly ChangedFile[]): Parsed[] {
   const ordered = [...files.filter((file) => file.is_deleted), ...files.filter((file) => !file.is_deleted)];
   let rows = 0;
   return ordered.map((file) => {
-    const lines = withoutOnlyFile(parseDiff(file.diff_lines ?? []));
+    const lines = parseDiff(linesOf(file));
     const isOpenAtFirst = rows < FIRST_ROWS;
     rows += lines.length;
-    return { file, lines, isOpenAtFirst, added: count(lines, "add"), removed: count(lines, "remove") };
+    return { file, isOpenAtFirst, added: count(lines, "add"), removed: count(lines, "remove") };
   });
+}
+
+/** One and the same list where there is none: what is derived from it stays as it is. */
+const NO_LINES: readonly string[] = [];
+
+function linesOf(file: ChangedFile): readonly string[] {
+  return file.diff_lines ?? NO_LINES;
 }
 
 function count(lines: readonly DiffLine[], kind: DiffLine["kind"]): number {
@@ -106,20 +114,22 @@ function JumpLink({ target, path }: { target: string; path: string }) {
 
 interface FileSectionProps {
   id: string;
+  requestId: string;
   change: Parsed;
   view: View;
   onHidden: (path: string, lines: number) => void;
 }
 
-function FileSection({ id, change: { file, lines, added, removed, isOpenAtFirst }, view, onHidden }: FileSectionProps) {
+function FileSection({ id, requestId, change: { file, added, removed, isOpenAtFirst }, view, onHidden }: FileSectionProps) {
   // Once it was open it has been seen, also when it is folded away again.
   const [wasOpened, setOpened] = useState(isOpenAtFirst);
   const path = file.file_path;
-  const omitted = file.omitted_lines ?? 0;
+  const diff = useDiff({ requestId, file: file.index ?? null, lines: linesOf(file), omitted: file.omitted_lines ?? 0 });
+  const rows = diff.before.length + diff.after.length;
   const onFileHidden = useCallback((hidden: number) => onHidden(path, hidden), [onHidden, path]);
   useEffect(() => {
-    if (!wasOpened) onFileHidden(lines.length + omitted);
-  }, [wasOpened, lines.length, omitted, onFileHidden]);
+    if (!wasOpened) onFileHidden(rows + diff.missing);
+  }, [wasOpened, rows, diff.missing, onFileHidden]);
   return (
     <details
       id={id}
@@ -137,8 +147,8 @@ function FileSection({ id, change: { file, lines, added, removed, isOpenAtFirst 
         </span>
       </summary>
       <section aria-label={`Changes to ${path}`}>
-        {lines.length === 0 && <p className={styles.noLines}>{file.is_binary ? "Not text: no lines to show" : "No line changes"}</p>}
-        {wasOpened && <FileDiff lines={lines} omitted={omitted} path={path} view={view} onHidden={onFileHidden} />}
+        {rows === 0 && <p className={styles.noLines}>{file.is_binary ? "Not text: no lines to show" : "No line changes"}</p>}
+        {wasOpened && <FileDiff diff={diff} path={path} view={view} onHidden={onFileHidden} />}
       </section>
     </details>
   );

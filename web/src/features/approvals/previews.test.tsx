@@ -122,6 +122,7 @@ test("lines that were left out are counted, and so are those nobody has opened",
     file("huge", { diff_lines: ["--- a/huge", "+++ b/huge", "@@ -0,0 +1,1200 @@", ...rows], omitted_lines: 5000 }),
     file("later"),
   );
+  // Not cut as we know it: nobody can say where they belong.
   expect(screen.getByText("… 5,000 lines left out")).toBeVisible();
   // 201 behind "show more", 5,000 left out, and the three rows of the file that is still closed.
   expect(onHidden).toHaveBeenLastCalledWith(201 + 5000 + 3);

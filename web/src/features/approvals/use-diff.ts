@@ -1,0 +1,107 @@
+// The lines of a diff: those that came with the request, and those that were left out, page by page.
+import { useMemo, useState } from "react";
+
+import { NotSignedIn, Refused } from "../../api/client";
+import { fetchDiff } from "../../api/diffs";
+import { parseDiff } from "./diff";
+import type { DiffLine } from "./diff";
+
+/** How the server cuts: so many lines of the start and of the end go with the request. */
+const HEAD = 1000;
+const TAIL = 200;
+/** How many lines are fetched and drawn at once. */
+export const PAGE = 1000;
+
+export interface DiffSource {
+  requestId: string;
+  /** Which file of the request; none if the server does not say. */
+  file: number | null;
+  lines: readonly string[];
+  /** How many lines the server left out. */
+  omitted: number;
+}
+
+export interface ShownDiff {
+  /** Up to what is missing; everything once nothing is. */
+  before: readonly DiffLine[];
+  after: readonly DiffLine[];
+  /** How many lines are still missing. */
+  missing: number;
+  /** The way to what is missing; none if nothing was left out, or nobody can say where. */
+  rest: Rest | null;
+}
+
+export interface Rest {
+  /** How many lines the whole diff has. */
+  total: number;
+  isBegun: boolean;
+  isLoading: boolean;
+  error: string | null;
+  load: () => void;
+}
+
+interface Cut {
+  head: readonly string[];
+  /** Stands in for the head of a hunk that is left out; without a gap it would only be in the way. */
+  seam: readonly string[];
+  tail: readonly string[];
+}
+
+export function useDiff({ requestId, file, lines, omitted }: DiffSource): ShownDiff {
+  const [loaded, setLoaded] = useState<readonly string[]>([]);
+  const [isLoading, setLoading] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const cut = useMemo(() => (omitted > 0 ? cutOf(lines) : null), [lines, omitted]);
+  const missing = omitted - loaded.length;
+  const shown = useMemo(() => (cut ? joined(cut, loaded, missing) : { before: read(lines), after: [] }), [cut, lines, loaded, missing]);
+  if (!cut || file === null) return { ...shown, missing, rest: null };
+
+  const total = HEAD + omitted + TAIL;
+  const load = async () => {
+    if (isLoading || missing === 0) return;
+    setLoading(true);
+    setError(null);
+    try {
+      const limit = Math.min(PAGE, missing);
+      const page = await fetchDiff(requestId, file, HEAD + loaded.length, limit);
+      if (page.total !== total) throw new Error("the diff is not the one that you were asked about");
+      if (page.lines.length === 0 || page.lines.length > limit) throw new Error("the server sent other lines than were asked for");
+      setLoaded([...loaded, ...page.lines]);
+    } catch (failure) {
+      setError(messageOf(failure));
+    } finally {
+      setLoading(false);
+    }
+  };
+  const rest = { total, isBegun: loaded.length > 0, isLoading, error, load: () => void load() };
+  return { ...shown, missing, rest };
+}
+
+/** Takes a diff apart where its middle is missing; `null` if it is not cut as we know it. */
+function cutOf(lines: readonly string[]): Cut | null {
+  const seam = lines.length - HEAD - TAIL;
+  const isKnown = seam === 0 || (seam === 1 && lines[HEAD]?.startsWith("@@ "));
+  if (!isKnown) return null;
+  return { head: lines.slice(0, HEAD), seam: lines.slice(HEAD, HEAD + seam), tail: lines.slice(HEAD + seam) };
+}
+
+function joined({ head, seam, tail }: Cut, loaded: readonly string[], missing: number): Pick<ShownDiff, "before" | "after"> {
+  if (missing === 0) return { before: read([...head, ...loaded, ...tail]), after: [] };
+  return { before: read([...head, ...loaded]), after: parseDiff([...seam, ...tail]) };
+}
+
+function read(lines: readonly string[]): DiffLine[] {
+  return withoutOnlyFile(parseDiff(lines));
+}
+
+/** In a diff of one file its name stands above already. */
+function withoutOnlyFile(lines: DiffLine[]): DiffLine[] {
+  const files = lines.filter((line) => line.kind === "file").length;
+  return files > 1 ? lines : lines.filter((line) => line.kind !== "file");
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof NotSignedIn) return "you are not signed in any more";
+  if (error instanceof Refused && error.status === 404) return "the server has not kept them";
+  return error instanceof Error ? error.message : String(error);
+}
