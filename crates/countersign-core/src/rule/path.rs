@@ -50,11 +50,50 @@ enum Start {
     Cwd,
 }
 
-/// A glob, and the same for all that is below.
+/// What a pattern is compared by.
 #[derive(Clone, Debug)]
-struct Globs {
-    exact: Lazy,
-    folded: Lazy,
+enum Globs {
+    /// Names to the letter, and all that is below: no need for a glob.
+    Plain(Plain),
+    /// A glob, and the same for all that is below; to the letter, and whatever the case.
+    Wild { exact: Box<Lazy>, folded: Box<Lazy> },
+}
+
+/// Names without wildcards, and where they are looked for.
+#[derive(Clone, Debug)]
+struct Plain {
+    names: Vec<String>,
+    /// Whether the names themselves are not meant, only what is in them.
+    only_below: bool,
+    /// Whether they may stand at any depth.
+    anywhere: bool,
+}
+
+impl Plain {
+    fn of(glob: &str, anywhere: bool) -> Option<Self> {
+        let (body, only_below) = match glob.strip_suffix("/**") {
+            Some(folder) if !folder.is_empty() => (folder, true),
+            _ => (glob, false),
+        };
+        let plain = |name: &str| {
+            !name.is_empty() && name != "." && !name.contains(['*', '?', '[', ']', '{', '}', '\\'])
+        };
+        let names: Vec<_> = body.split('/').map(str::to_owned).collect();
+        names.iter().all(|name| plain(name)).then_some(Self { names, only_below, anywhere })
+    }
+
+    fn is_match(&self, path: &Path, fold: bool) -> bool {
+        let found: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+        let same = |(name, found): (&String, &std::borrow::Cow<'_, str>)| {
+            if fold { name.to_lowercase() == found.to_lowercase() } else { name == found }
+        };
+        let windows = found.windows(self.names.len()).enumerate();
+        let mut windows = windows.take(if self.anywhere { usize::MAX } else { 1 });
+        windows.any(|(at, window)| {
+            let more = at + self.names.len() < found.len();
+            (more || !self.only_below) && self.names.iter().zip(window).all(same)
+        })
+    }
 }
 
 /// A glob that is compiled when it is first asked: most of a rule's never are, and it takes long.
@@ -71,23 +110,42 @@ impl Lazy {
 }
 
 impl Globs {
-    fn new(glob: &str) -> Result<Self, BadRule> {
+    /// Reads a glob that is meant from the start, or at any depth.
+    fn new(glob: &str, anywhere: bool) -> Result<Self, BadRule> {
+        if let Some(plain) = Plain::of(glob, anywhere) {
+            return Ok(Self::Plain(plain));
+        }
+        let whole = if anywhere { format!("{{{glob},**/{glob}}}") } else { glob.to_owned() };
         let whole = match glob.strip_suffix("/**") {
             // What is meant by "all that is in it" holds without it already.
-            Some(folder) if !folder.is_empty() => format!("{folder}/**"),
-            _ => format!("{{{glob},{glob}/**}}"),
+            Some(folder) if !folder.is_empty() => whole,
+            _ => format!("{{{whole},{whole}/**}}"),
         };
         let build = |fold: bool| {
             GlobBuilder::new(&whole)
                 .literal_separator(true)
                 .case_insensitive(fold)
                 .build()
-                .map(|glob| Lazy { glob, matcher: OnceLock::new() })
+                .map(|glob| Box::new(Lazy { glob, matcher: OnceLock::new() }))
                 .map_err(|error| {
                     BadRule::new(format!("`{glob}` is not a pattern: {}", error.kind()))
                 })
         };
-        Ok(Self { exact: build(false)?, folded: build(true)? })
+        Ok(Self::Wild { exact: build(false)?, folded: build(true)? })
+    }
+
+    fn is_exactly(&self, path: &Path) -> bool {
+        match self {
+            Self::Plain(plain) => plain.is_match(path, false),
+            Self::Wild { exact, .. } => exact.is_match(path),
+        }
+    }
+
+    fn is_whatever_case(&self, path: &Path) -> bool {
+        match self {
+            Self::Plain(plain) => plain.is_match(path, true),
+            Self::Wild { folded, .. } => folded.is_match(path),
+        }
     }
 }
 
@@ -115,25 +173,25 @@ impl PathPattern {
             return Err(BadRule::new(format!("`{text}` goes up with `..`: write where it leads")));
         }
         let anywhere = start == Start::Cwd && !glob.contains('/');
-        let deep = Box::new(Globs::new(&format!("{{{glob},**/{glob}}}"))?);
-        let near = if anywhere { deep.clone() } else { Box::new(Globs::new(glob)?) };
+        let deep = Box::new(Globs::new(glob, true)?);
+        let near = if anywhere { deep.clone() } else { Box::new(Globs::new(glob, false)?) };
         Ok(Self { text: text.to_owned(), start, near, deep })
     }
 
     /// Returns whether a rule that restricts means this path: at any depth, whatever the case.
     pub fn restricts(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
         if self.start != Start::Cwd {
-            return self.below(path, cwd, anchors).is_some_and(|p| self.near.folded.is_match(p));
+            return self.below(path, cwd, anchors).is_some_and(|p| self.near.is_whatever_case(p));
         }
         [cwd, anchors.root.as_path()]
             .iter()
             .filter_map(|start| path.strip_prefix(start).ok())
-            .any(|below| self.deep.folded.is_match(below))
+            .any(|below| self.deep.is_whatever_case(below))
     }
 
     /// Returns whether an allowing rule means this path: from its start, to the letter.
     pub fn permits(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
-        self.below(path, cwd, anchors).is_some_and(|below| self.near.exact.is_match(below))
+        self.below(path, cwd, anchors).is_some_and(|below| self.near.is_exactly(below))
     }
 
     /// Returns whether what a restricting rule means may lie below a folder.
@@ -173,7 +231,35 @@ fn meets(one: &Path, other: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn path(most: usize) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(&["a", "b", "A.c"][..]), 1..most)
+            .prop_map(|names| names.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Names are compared without a glob for speed: it must make no difference.
+        #[test]
+        fn plain_names_mean_what_their_glob_means(
+            names in path(4), below in any::<bool>(), anywhere in any::<bool>(), found in path(6),
+        ) {
+            let glob = if below { format!("{names}/**") } else { names };
+            let plain = Globs::new(&glob, anywhere).unwrap();
+            prop_assert!(matches!(plain, Globs::Plain(_)));
+            // `[b]` is `b`, and keeps it from being plain.
+            let wild = Globs::new(&glob.replace('b', "[b]").replace('a', "[a]").replace('c', "[c]"), anywhere);
+            let wild = wild.unwrap();
+            prop_assert!(!matches!(wild, Globs::Plain(_)));
+            let found = Path::new(&found);
+            prop_assert_eq!(plain.is_exactly(found), wild.is_exactly(found));
+            prop_assert_eq!(plain.is_whatever_case(found), wild.is_whatever_case(found));
+        }
+    }
 
     /// Compiling comes late, so nothing that parses may fail at it.
     #[test]
