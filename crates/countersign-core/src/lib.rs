@@ -22,6 +22,7 @@ mod id;
 mod intake;
 mod mask;
 mod mode;
+mod outcome;
 mod place;
 mod policy;
 mod preview;
@@ -47,6 +48,7 @@ pub use id::{ApprovalId, ExecutionId, ProjectId, RuleId, RunId, SessionId, ToolU
 pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
+pub use outcome::Outcome;
 pub use place::{Place, Side, Special, lexical};
 pub use policy::{Policy, Stance};
 pub use preview::{
@@ -57,4 +59,4 @@ pub use proposal::{Proposal, proposals};
 pub use risk::Risk;
 pub use rule::{Rule, RuleSet};
 pub use tool::{Invalid, Plan, Planner, ToolOutput};
-pub use verdict::{Outcome, Reason, Verdict};
+pub use verdict::{Reason, Verdict};

@@ -10,27 +10,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::rule::{Anchors, Layer, RuleSet, Source, redirects};
+use crate::rule::{Anchors, Layer, RuleSet, Source, redirects, start_of};
 use crate::shell::{Finding, Part, Word};
 use crate::{Effect, Mode, Outcome, Plan, Policy, Risk, Rule, Side, Stance, Target, ToolCall};
 
 /// Rules that may be kept at once: one per command or file, and no more than a person reads.
 const MOST_RULES: usize = 5;
-
-/// Programs whose second word says what they do, and those whose third does.
-const WITH_SUBCOMMAND: &[&str] = &[
-    "biome", "bun", "cabal", "cargo", "cmake", "deno", "dotnet", "go", "gradle", "just", "make",
-    "mix", "mvn", "npm", "nox", "pnpm", "rake", "ruff", "stack", "swift", "tox", "yarn", "zig",
-];
-const WITH_THIRD: &[(&str, &str)] = &[
-    ("npm", "run"),
-    ("pnpm", "run"),
-    ("yarn", "run"),
-    ("bun", "run"),
-    ("python", "-m"),
-    ("python3", "-m"),
-    ("cargo", "nextest"),
-];
 
 /// One thing that "always" could mean.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,20 +135,6 @@ fn plain(word: &Word) -> Option<&str> {
     let text = word.literal().filter(|_| !word.expanded)?;
     let odd = |c: char| c.is_whitespace() || "*'\"\\".contains(c);
     (!text.is_empty() && !text.contains(odd)).then_some(text)
-}
-
-/// How many words say what a command does.
-pub(crate) fn start_of(words: &[&str]) -> usize {
-    let first = words.first().copied().unwrap_or_default();
-    let second = words.get(1).copied().unwrap_or_default();
-    let wanted = if WITH_THIRD.contains(&(first, second)) {
-        3
-    } else if WITH_SUBCOMMAND.contains(&first) && !second.starts_with('-') {
-        2
-    } else {
-        1
-    };
-    wanted.min(words.len())
 }
 
 fn of_files(plan: &Plan, anchors: &Anchors) -> Vec<Proposal> {

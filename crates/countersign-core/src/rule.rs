@@ -13,6 +13,7 @@ mod lint;
 mod path;
 mod pattern;
 mod set;
+mod start;
 mod typed;
 
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use typed::ArgvPattern;
 
 pub(crate) use command::{Known, redirects, runs_of, runs_what_it_is_given, spellings};
 pub(crate) use pattern::{COMMAND_TOOLS, WRITERS, names_tool, wild};
+pub(crate) use start::start_of;
 
 use crate::Outcome;
 

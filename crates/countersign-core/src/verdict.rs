@@ -2,20 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::masked_text;
 use crate::rule::Spoken;
-
-/// What is to happen with a call. The order is the algebra: the stricter one wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It may run.
-    Allow,
-    /// A person decides.
-    Ask,
-    /// It may not run, whoever asks.
-    Deny,
-}
+use crate::{Outcome, masked_text};
 
 /// Why something was said of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

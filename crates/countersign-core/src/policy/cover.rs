@@ -2,9 +2,9 @@
 
 use super::Case;
 use crate::place::{Side, Special};
-use crate::proposal::start_of;
 use crate::rule::{
-    Access, Known, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, wild,
+    Access, Known, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, start_of,
+    wild,
 };
 use crate::shell::{Finding, Part};
 use crate::{Effect, Mode, Outcome, Reason, Target, risk};

@@ -1,0 +1,217 @@
+//! Where one execution stands, and the names of those places.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ApprovalId;
+
+/// Who gave leave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
+pub enum By {
+    /// The policy: nobody had to be asked.
+    Policy,
+    /// A person, by name.
+    Person(String),
+    /// The callback of a program that embeds the library.
+    Callback,
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy => f.write_str("policy"),
+            Self::Person(name) => f.write_str(name),
+            Self::Callback => f.write_str("callback"),
+        }
+    }
+}
+
+/// Why an execution failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// A stable word for programs: `validation`, `denied`, `tool_error`, `interrupted`, …
+    pub error_type: String,
+    /// A sentence for the model and for people.
+    pub error: String,
+}
+
+/// Where one execution stands. What is known only in one state lives in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum State {
+    /// Judged, not yet admitted or asked for.
+    Pending,
+    /// A person is to decide.
+    AwaitingApproval {
+        /// From this moment on no consent counts.
+        deadline: Timestamp,
+    },
+    /// It may start, once.
+    Approved {
+        /// Who said so.
+        by: By,
+        /// When.
+        at: Timestamp,
+    },
+    /// It has started.
+    Executing {
+        /// Who gave leave.
+        by: By,
+        /// When that was.
+        approved_at: Timestamp,
+        /// When it started.
+        since: Timestamp,
+    },
+    /// It ran and gave an answer.
+    Completed {
+        /// Who gave leave.
+        by: By,
+        /// When that was.
+        approved_at: Timestamp,
+        /// When it started.
+        since: Timestamp,
+        /// When it ended.
+        at: Timestamp,
+        /// Whether the answer tells of a failure of what was run.
+        is_error: bool,
+        /// The answer.
+        result: String,
+    },
+    /// It could not run, or broke off.
+    Failed {
+        /// Who gave leave, if it came to that.
+        by: Option<By>,
+        /// When it failed.
+        at: Timestamp,
+        /// Why.
+        #[serde(flatten)]
+        failure: Failure,
+        /// The request that took its place, if one did.
+        #[serde(default)]
+        replaced_by: Option<ApprovalId>,
+    },
+    /// A person said no.
+    Rejected {
+        /// Who.
+        by: By,
+        /// When.
+        at: Timestamp,
+        /// What they want instead.
+        feedback: Option<String>,
+    },
+    /// Nobody decided in time.
+    Timeout {
+        /// When that was noticed.
+        at: Timestamp,
+    },
+    /// The run was interrupted, or the asker went away.
+    Cancelled {
+        /// When.
+        at: Timestamp,
+        /// The request that took its place, if one did.
+        #[serde(default)]
+        replaced_by: Option<ApprovalId>,
+    },
+}
+
+/// The name of a state: upper case in the store, lower case on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// See [`State::Pending`].
+    Pending,
+    /// See [`State::AwaitingApproval`].
+    AwaitingApproval,
+    /// See [`State::Approved`].
+    Approved,
+    /// See [`State::Executing`].
+    Executing,
+    /// See [`State::Completed`].
+    Completed,
+    /// See [`State::Failed`].
+    Failed,
+    /// See [`State::Rejected`].
+    Rejected,
+    /// See [`State::Timeout`].
+    Timeout,
+    /// See [`State::Cancelled`].
+    Cancelled,
+}
+
+impl Status {
+    /// Every status, in the order of the way through.
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::AwaitingApproval,
+        Self::Approved,
+        Self::Executing,
+        Self::Completed,
+        Self::Failed,
+        Self::Rejected,
+        Self::Timeout,
+        Self::Cancelled,
+    ];
+
+    /// Returns the name as it stands in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::AwaitingApproval => "AWAITING_APPROVAL",
+            Self::Approved => "APPROVED",
+            Self::Executing => "EXECUTING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Rejected => "REJECTED",
+            Self::Timeout => "TIMEOUT",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// Returns whether nothing can follow.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Pending | Self::AwaitingApproval | Self::Approved | Self::Executing => false,
+            Self::Completed | Self::Failed | Self::Rejected | Self::Timeout | Self::Cancelled => {
+                true
+            }
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or_else(|| format!("no status is called `{text}`"))
+    }
+}
+
+impl State {
+    /// Returns the name of the state.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Pending => Status::Pending,
+            Self::AwaitingApproval { .. } => Status::AwaitingApproval,
+            Self::Approved { .. } => Status::Approved,
+            Self::Executing { .. } => Status::Executing,
+            Self::Completed { .. } => Status::Completed,
+            Self::Failed { .. } => Status::Failed,
+            Self::Rejected { .. } => Status::Rejected,
+            Self::Timeout { .. } => Status::Timeout,
+            Self::Cancelled { .. } => Status::Cancelled,
+        }
+    }
+}
