@@ -7,7 +7,7 @@ use crate::rule::{
     wild,
 };
 use crate::shell::{Finding, Part};
-use crate::{Effect, Mode, Outcome, Reason, Target, risk};
+use crate::{Effect, Mode, Outcome, Reason, Risk, Target, risk};
 
 pub(super) struct Cover<'a> {
     case: &'a Case<'a>,
@@ -72,8 +72,11 @@ impl<'a> Cover<'a> {
         // Why a program is not known to be harmless says more than that it runs.
         match (effect, &part.finding) {
             (Effect::Exec { .. }, Finding::Unproven { why }) if reason.outcome == Outcome::Ask => {
-                let (_, what) = risk::factor(effect);
-                Some(Reason { text: format!("{what}: {why}"), ..reason }.unless(for_command(part)))
+                let text = match risk::factor(effect) {
+                    (Risk::High, what) => format!("{what}: {why}"),
+                    (_, what) => what,
+                };
+                Some(Reason { text, ..reason }.unless(for_command(part)))
             }
             _ => Some(reason),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Serving, TOKEN};
+use crate::world::{Serving, TOKEN, output, stderr};
 
 const SCENARIO: &str = r#"
 key = "k-test"
@@ -40,6 +40,35 @@ async fn the_binary_talks_to_a_messages_api_and_gets_through_failures() {
     let environment = std::fs::read_to_string(folder.path().join("env.txt")).unwrap();
     assert!(!environment.contains("k-test") && !environment.contains(TOKEN), "{environment}");
     assert!(!environment.contains("ANTHROPIC"), "{environment}");
+}
+
+/// What was recorded can be replayed under other rules while the server runs, and shows where a person
+/// had decided otherwise.
+#[tokio::test]
+async fn recorded_calls_are_replayed_under_other_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, data) = (folder.path().join("ws"), folder.path().join("data"));
+    std::fs::create_dir(&root).unwrap();
+    let (root, data) = (root.to_str().unwrap(), data.to_str().unwrap());
+    let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN];
+    let serving = Serving::start(&[&args[..], &["--root", root, "--data", data]].concat(), &[]);
+    let mut client = serving.client().await;
+    let prompt = "Create a new file called a.txt with the content \"one\"";
+    client.send(json!({"command": "run", "prompt": prompt})).await;
+    let request = client.until("tool_approval_request").await;
+    let no = json!({"command": "tool_approval_response", "request_id": request["request_id"],
+        "approved": false});
+    client.send(no).await;
+    client.until("result/success").await;
+    let rules = folder.path().join("new.toml");
+    std::fs::write(&rules, "[permissions]\nallow = ['Edit(/*.txt)']\n").unwrap();
+    let args = ["policy", "simulate", "--rules", rules.to_str().unwrap()];
+    let out = output(&[&args[..], &["--root", root, "--data", data]].concat());
+    let text = String::from_utf8(out.stdout.clone()).unwrap();
+    assert!(out.status.success(), "{}", stderr(&out));
+    assert!(text.starts_with("1 recorded calls\n"), "{text}");
+    assert!(text.contains("against what people had decided:\n  ask → allow"), "{text}");
+    assert!(text.contains("(Edit(/*.txt), a person rejected it)"), "{text}");
 }
 
 #[tokio::test]

@@ -44,6 +44,29 @@ fn one_call_gets_a_sentence_or_an_object() {
 }
 
 #[test]
+fn what_a_workspace_allows_counts_once_exactly_that_is_trusted() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join("ws");
+    fs::create_dir(&root).unwrap();
+    let run =
+        |args: &[&str]| countersign(home.path()).args(args).current_dir(&root).output().unwrap();
+    let says = || {
+        let input = r#"{"command": "npm test"}"#;
+        stdout(&run(&["policy", "check", "--tool", "Bash", "--input", input]))
+    };
+    fs::write(root.join("countersign.toml"), "[permissions]\nallow = ['Bash(npm test)']").unwrap();
+    assert!(says().starts_with("ask "), "{}", says());
+    let unsure = run(&["policy", "trust"]);
+    assert!(!unsure.status.success() && stderr(&unsure).contains("Bash(npm test)"));
+    assert!(stderr(&unsure).contains("hint: say --yes"), "{}", stderr(&unsure));
+    assert!(run(&["policy", "trust", "--yes"]).status.success());
+    assert!(says().starts_with("allow "), "{}", says());
+    let more = "[permissions]\nallow = ['Bash(npm test)', 'Bash(npm *)']";
+    fs::write(root.join("countersign.toml"), more).unwrap();
+    assert!(says().starts_with("ask "), "{}", says());
+}
+
+#[test]
 fn rules_come_from_a_file_or_from_the_workspace_which_may_only_tighten() {
     let here = tempfile::tempdir().unwrap();
     let check = |command: &str, more: &[&str]| {
