@@ -4,7 +4,7 @@ use crate::shell::{Finding, Part, Value, Word};
 
 /// Wrappers that add nothing to what they run: an allowing rule sees through them.
 const TRANSPARENT: &[&str] =
-    &["timeout", "time", "nice", "stdbuf", "command", "builtin", "noglob", "env"];
+    &["timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "noglob", "env"];
 
 /// Programs that run code from their arguments: a rule with a wildcard does not mean that.
 const INLINE: &[(&str, &[&str])] = &[

@@ -58,7 +58,7 @@ const ALL: &[Wrapper] = &[
     wrapper(&["command"], "-p", "", 0, None),
     wrapper(&["builtin", "noglob", "nocorrect"], "", "", 0, None),
     wrapper(&["exec"], "-c -l", "-a", 0, Some("it takes the shell's place")),
-    wrapper(&["nohup"], "", "", 0, OUTLIVES),
+    wrapper(&["nohup"], "", "", 0, None),
     wrapper(&["setsid"], "-c -f -w --ctty --fork --wait", "", 0, OUTLIVES),
     wrapper(
         &["systemd-run"],
