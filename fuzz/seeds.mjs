@@ -18,6 +18,7 @@ for (const name of ['commands', 'contextual']) {
     const { input, given } = JSON.parse(line)
     seed('intake', input.__raw_json ?? JSON.stringify(input))
     if (typeof input.command === 'string') seed('shell', input.command)
+    if (typeof input.patch === 'string') seed('patch', input.patch)
     const { allow = [], ask = [], deny = [] } = given?.rules ?? {}
     const rules = [...allow.map((it) => `+${it}`), ...ask.map((it) => `?${it}`), ...deny.map((it) => `-${it}`)]
     if (typeof input.command === 'string') seed('policy', `${rules.join('\n')}\n\n${input.command}`)

@@ -2,6 +2,7 @@
 //! here touches a disk. The targets themselves are one line each; `make test` compiles all of this.
 
 pub mod intake;
+pub mod patch;
 pub mod policy;
 pub mod rule;
 pub mod shell;
@@ -60,18 +61,23 @@ pub fn planned(command: &str) -> (ToolCall, Plan) {
     let analysis = read(command);
     let mut effects = analysis.effects;
     effects.extend(analysis.floors.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
+    let call = call("Bash", serde_json::json!({ "command": command }));
+    (call, Plan { effects, summary: String::new(), commands: analysis.parts })
+}
+
+/// Returns a call of a tool.
+pub fn call(tool: &str, input: serde_json::Value) -> ToolCall {
     let call = serde_json::from_value(serde_json::json!({
         "id": "01890000-0000-7000-8000-000000000000",
         "project": "fuzz",
         "session": "fuzz",
         "run": null,
         "tool_use_id": "fuzz",
-        "tool_name": "Bash",
-        "input": { "command": command },
+        "tool_name": tool,
+        "input": input,
         "cwd": ROOT,
     }));
-    let call = call.expect("a call");
-    (call, Plan { effects, summary: String::new(), commands: analysis.parts })
+    call.expect("a call")
 }
 
 /// Returns the folders that rules start from.
