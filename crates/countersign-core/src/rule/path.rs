@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::BadRule;
+use super::pattern::wild;
 
 /// No pattern is longer: up to here every one can be compiled.
 const LONGEST: usize = 4096;
@@ -53,13 +54,13 @@ enum Start {
 /// What a pattern is compared by.
 #[derive(Clone, Debug)]
 enum Globs {
-    /// Names to the letter, and all that is below: no need for a glob.
+    /// Names, and all that is below: no need for a glob.
     Plain(Plain),
     /// A glob, and the same for all that is below; to the letter, and whatever the case.
     Wild { exact: Box<Lazy>, folded: Box<Lazy> },
 }
 
-/// Names without wildcards, and where they are looked for.
+/// Names, one by one, and where they are looked for.
 #[derive(Clone, Debug)]
 struct Plain {
     names: Vec<String>,
@@ -75,8 +76,10 @@ impl Plain {
             Some(folder) if !folder.is_empty() => (folder, true),
             _ => (glob, false),
         };
+        // A `*` within a name is as easily compared as a name.
         let plain = |name: &str| {
-            !name.is_empty() && name != "." && !name.contains(['*', '?', '[', ']', '{', '}', '\\'])
+            let odd = name.contains(['?', '[', ']', '{', '}', '\\']) || name.contains("**");
+            !name.is_empty() && name != "." && !odd
         };
         let names: Vec<_> = body.split('/').map(str::to_owned).collect();
         names.iter().all(|name| plain(name)).then_some(Self { names, only_below, anywhere })
@@ -85,7 +88,7 @@ impl Plain {
     fn is_match(&self, path: &Path, fold: bool) -> bool {
         let found: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
         let same = |(name, found): (&String, &std::borrow::Cow<'_, str>)| {
-            if fold { name.to_lowercase() == found.to_lowercase() } else { name == found }
+            if fold { wild(&name.to_lowercase(), &found.to_lowercase()) } else { wild(name, found) }
         };
         let windows = found.windows(self.names.len()).enumerate();
         let mut windows = windows.take(if self.anywhere { usize::MAX } else { 1 });
@@ -115,6 +118,10 @@ impl Globs {
         if let Some(plain) = Plain::of(glob, anywhere) {
             return Ok(Self::Plain(plain));
         }
+        Self::wild(glob, anywhere)
+    }
+
+    fn wild(glob: &str, anywhere: bool) -> Result<Self, BadRule> {
         let whole = if anywhere { format!("{{{glob},**/{glob}}}") } else { glob.to_owned() };
         let whole = match glob.strip_suffix("/**") {
             // What is meant by "all that is in it" holds without it already.
@@ -235,8 +242,8 @@ mod tests {
 
     use super::*;
 
-    fn path(most: usize) -> impl Strategy<Value = String> {
-        prop::collection::vec(prop::sample::select(&["a", "b", "A.c"][..]), 1..most)
+    fn path(most: usize, names: &'static [&'static str]) -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(names), 1..most)
             .prop_map(|names| names.join("/"))
     }
 
@@ -246,15 +253,15 @@ mod tests {
         /// Names are compared without a glob for speed: it must make no difference.
         #[test]
         fn plain_names_mean_what_their_glob_means(
-            names in path(4), below in any::<bool>(), anywhere in any::<bool>(), found in path(6),
+            names in path(4, &["a", "b", "A.c", "*", "*.c", "a*", "*b*"]),
+            below in any::<bool>(),
+            anywhere in any::<bool>(),
+            found in path(6, &["a", "b", "A.c", "ab", ".c", "x.c"]),
         ) {
             let glob = if below { format!("{names}/**") } else { names };
             let plain = Globs::new(&glob, anywhere).unwrap();
             prop_assert!(matches!(plain, Globs::Plain(_)));
-            // `[b]` is `b`, and keeps it from being plain.
-            let wild = Globs::new(&glob.replace('b', "[b]").replace('a', "[a]").replace('c', "[c]"), anywhere);
-            let wild = wild.unwrap();
-            prop_assert!(!matches!(wild, Globs::Plain(_)));
+            let wild = Globs::wild(&glob, anywhere).unwrap();
             let found = Path::new(&found);
             prop_assert_eq!(plain.is_exactly(found), wild.is_exactly(found));
             prop_assert_eq!(plain.is_whatever_case(found), wild.is_whatever_case(found));
