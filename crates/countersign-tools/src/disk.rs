@@ -3,18 +3,20 @@
 //! A path that comes here was resolved before, so none of its parts is a link any more. Every part is
 //! opened from the folder above it and must not be one: a link put there in the meantime leads nowhere.
 
-use std::ffi::{OsStr, OsString};
+mod temporary;
+
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_core::{Digest, Invalid, Permit, Preimage};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use self::temporary::{Placed, Temporary};
 use crate::ToolError;
 use crate::text::size;
 
@@ -146,11 +148,20 @@ impl Standing {
         self.check_writable()?;
         let (above, name) = parts(&self.path)?;
         let folder = open_folder(above, Missing::Make)?;
-        let temporary = Temporary::create(&folder, self.metadata())?;
-        temporary.fill(bytes, self.metadata()).map_err(|error| DiskError::Io("write", error))?;
-        self.check_still(&folder, above, name)?;
-        temporary.rename(name, self.snapshot.is_none())?;
-        sync_folder(&folder).map_err(|error| DiskError::Io("write", error))
+        let io = |error| DiskError::Io("write", error);
+        let put = |temporary: Temporary<'_>| {
+            temporary.fill(bytes, self.metadata()).map_err(io)?;
+            self.check_still(&folder, above, name)?;
+            temporary.place(name, self.snapshot.is_none())
+        };
+        let placed = match Temporary::unnamed(&folder, self.metadata()) {
+            Some(temporary) => put(temporary)?,
+            None => Placed::Nameless,
+        };
+        if placed == Placed::Nameless {
+            put(Temporary::named(&folder, self.metadata())?)?;
+        }
+        sync_folder(&folder).map_err(io)
     }
 
     fn metadata(&self) -> Option<&Metadata> {
@@ -288,93 +299,6 @@ fn sync_folder(folder: &OwnedFd) -> io::Result<()> {
         Err(Errno::ACCESS) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// A file that is not yet in its place, gone when dropped.
-struct Temporary<'a> {
-    folder: &'a OwnedFd,
-    name: OsString,
-    file: File,
-    placed: std::cell::Cell<bool>,
-}
-
-impl<'a> Temporary<'a> {
-    fn create(folder: &'a OwnedFd, replaces: Option<&Metadata>) -> Result<Self, DiskError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        // What replaces a file must not be open to more people than that, not even for a moment.
-        let mode = Mode::from_raw_mode(if replaces.is_some() { 0o600 } else { 0o666 });
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | NO_LINK;
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = OsString::from(format!(".countersign-{}-{number}", std::process::id()));
-            match rustix::fs::openat(folder, &name, flags, mode) {
-                Ok(fd) => {
-                    return Ok(Self { folder, name, file: fd.into(), placed: false.into() });
-                }
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(DiskError::Io("write", error.into())),
-            }
-        }
-    }
-
-    fn fill(&self, bytes: &[u8], replaces: Option<&Metadata>) -> io::Result<()> {
-        (&self.file).write_all(bytes)?;
-        if let Some(old) = replaces {
-            let new = self.file.metadata()?;
-            let mut mode = old.mode() & 0o7777;
-            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-                let (uid, gid) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
-                if rustix::fs::fchown(&self.file, Some(uid), Some(gid)).is_err() {
-                    // With another owner these bits would lend out other rights.
-                    mode &= 0o777;
-                }
-            }
-            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?;
-        }
-        self.file.sync_all()
-    }
-
-    fn rename(self, name: &OsStr, must_be_new: bool) -> Result<(), DiskError> {
-        let result = if must_be_new {
-            rename_new(self.folder, &self.name, name)
-        } else {
-            rustix::fs::renameat(self.folder, &self.name, self.folder, name)
-        };
-        match result {
-            Ok(()) => {
-                self.placed.set(true);
-                Ok(())
-            }
-            Err(Errno::EXIST | Errno::ISDIR) => Err(DiskError::Changed),
-            Err(error) => Err(DiskError::Io("write", error.into())),
-        }
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.placed.get()
-            && let Err(error) = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty())
-        {
-            tracing::warn!(%error, "a temporary file could not be removed");
-        }
-    }
-}
-
-/// Renames where nothing stands yet; what came there in the meantime stays.
-#[cfg(target_os = "linux")]
-fn rename_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    use rustix::fs::RenameFlags;
-    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
-        // Not every file system knows the flag.
-        Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(folder, from, folder, to),
-        result => result,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn rename_new(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    rustix::fs::renameat(folder, from, folder, to)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
 
@@ -58,6 +58,63 @@ fn a_file_too_large_to_hold_is_refused() {
     assert!(words.contains("too large to be changed as a whole (67.1 MB"), "{words}");
 }
 
+#[test]
+fn what_is_being_written_has_no_name_and_takes_its_place_whole() {
+    let folder = Folder::new();
+    folder.write("a", "old");
+    fs::set_permissions(folder.path("a"), fs::Permissions::from_mode(0o640)).unwrap();
+    let (standing, opened) = (folder.standing("a"), folder.open());
+    // Not every file system can; there is nothing to see then.
+    let Some(temporary) = Temporary::unnamed(&opened, standing.metadata()) else { return };
+    temporary.fill(b"new", standing.metadata()).unwrap();
+    assert_eq!(folder.names(), ["a"], "who is killed here leaves nothing behind");
+    assert_eq!(temporary.place("a".as_ref(), false).unwrap(), Placed::Whole);
+    assert_eq!(folder.names(), ["a"]);
+    assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "new");
+    assert_eq!(fs::metadata(folder.path("a")).unwrap().mode() & 0o7777, 0o640);
+}
+
+#[test]
+fn with_a_name_or_without_the_outcome_is_the_same() {
+    let usual = Folder::new();
+    usual.write("a", "");
+    let usual_mode = fs::metadata(usual.path("a")).unwrap().mode();
+    for unnamed in [true, false] {
+        let folder = Folder::new();
+        let opened = folder.open();
+        let made = || {
+            let made = Temporary::unnamed(&opened, None).filter(|_| unnamed);
+            let made = made.unwrap_or_else(|| Temporary::named(&opened, None).unwrap());
+            made.fill(b"new", None).unwrap();
+            made
+        };
+        drop(made());
+        assert_eq!(folder.names(), [""; 0], "gone when dropped");
+        assert_eq!(made().place("a".as_ref(), true).unwrap(), Placed::Whole);
+        assert_eq!(fs::metadata(folder.path("a")).unwrap().mode(), usual_mode, "as others make it");
+        folder.write("a", "somebody's");
+        let refused = made().place("a".as_ref(), true).unwrap_err();
+        assert!(matches!(refused, DiskError::Changed), "{refused:?}");
+        assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "somebody's");
+        assert_eq!(made().place("a".as_ref(), false).unwrap(), Placed::Whole);
+        assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "new");
+        fs::create_dir(folder.path("b")).unwrap();
+        assert!(made().place("b".as_ref(), false).is_err(), "a folder stays");
+        assert_eq!(folder.names(), ["a", "b"], "and nothing else is left");
+    }
+}
+
+#[test]
+fn what_cannot_be_given_a_name_is_known() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("gone")).unwrap();
+    let opened = open_folder(&folder.path("gone"), Missing::Report).unwrap();
+    let Some(temporary) = Temporary::unnamed(&opened, None) else { return };
+    fs::remove_dir(folder.path("gone")).unwrap();
+    assert_eq!(temporary.place("a".as_ref(), true).unwrap(), Placed::Nameless);
+    assert!(Temporary::named(&opened, None).is_err(), "and the usual way says why");
+}
+
 struct Folder {
     _kept: tempfile::TempDir,
     root: PathBuf,
@@ -82,12 +139,22 @@ impl Folder {
         Standing::read(&self.path(name)).unwrap()
     }
 
+    fn open(&self) -> OwnedFd {
+        open_folder(&self.root, Missing::Report).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(&self.root).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// Asserts that replacing is refused and leaves nothing behind.
     #[track_caller]
     fn check_changed(&self, standing: &Standing, names: &[&str]) {
         let error = standing.replace(b"new").unwrap_err();
         assert!(matches!(error, DiskError::Changed), "{error:?}");
-        let left = fs::read_dir(&self.root).unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left.collect::<Vec<_>>(), names);
+        assert_eq!(self.names(), names);
     }
 }
