@@ -6,8 +6,10 @@ SHELL := /bin/bash
 BIN := target/debug/countersign
 
 SECONDS ?= 60
+KILLS ?= 300
+SEED ?=
 
-.PHONY: help run test web bench redteam fuzz fmt lint deny tools node-modules \
+.PHONY: help run test web bench redteam chaos fuzz fmt lint deny tools services node-modules \
         test-web test-rust test-docs test-generated test-browser generate
 
 help: ## Shows this list
@@ -36,6 +38,10 @@ bench: web ## Measures cold start, memory, page size, previews, verdicts (releas
 redteam: tools ## Judges the red team's corpus with the real binary; nothing of it is run
 	@cargo nextest run --workspace --cargo-quiet --no-capture --status-level fail --final-status-level fail \
 	  -E 'test(/^redteam::/)'
+
+chaos: tools services ## Kills servers at random under load and counts what was lost (KILLS=300, SEED=… to repeat)
+	@COUNTERSIGN_CHAOS_KILLS=$(KILLS) COUNTERSIGN_CHAOS_SEED=$(SEED) cargo nextest run --profile chaos \
+	  --package countersign --cargo-quiet --no-capture --status-level fail -E 'test(/^chaos::chaos_/)'
 
 fuzz: ## Feeds the readers of commands, rules and inputs with noise (SECONDS=60 each)
 	@scripts/need node 'Node.js 20.19 or newer'
@@ -67,12 +73,17 @@ tools:
 	@scripts/need cargo 'Rust 1.95 or newer'
 	@cargo nextest --version > /dev/null 2>&1 || cargo install --locked cargo-nextest
 
+# What some tests need to run beside them.
+services:
+	@scripts/postgres install
+	@scripts/nats install
+
 test-web: node-modules
 	@cd web && npm run --silent lint
 	@cd web && npm run --silent test
 	@cd web && npm run --silent build
 
-test-rust: tools
+test-rust: tools services
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets -- -D warnings
 	@cd fuzz && CARGO_TARGET_DIR=../target cargo clippy --quiet --lib -- -D warnings

@@ -1,5 +1,7 @@
 // Connections break and pages are reloaded; nothing is lost and nothing comes twice.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { connected, decide, dialog, done, openTab, send, startWorld, transcript } from "./world.mjs";
@@ -68,4 +70,34 @@ test("a connection that breaks while text streams loses nothing", async (t) => {
   await done(page);
   await assertComplete(page);
   assert.ok(sockets.length >= 3);
+});
+
+for (const signal of ["SIGTERM", "SIGKILL"]) {
+  test(`a request that waits survives a server that gets ${signal}, and runs once`, async (t) => {
+    const world = await startWorld(t, { scenario: SCENARIO });
+    const page = await openTab(world);
+    await send(page, "please go");
+    await dialog(page, "Write").waitFor();
+    await world.restart(signal);
+    await transcript(page).getByText("The server was restarted; the run goes on.").waitFor();
+    await connected(page);
+    await dialog(page, "Write").waitFor();
+    await decide(page, "Approve");
+    await done(page);
+    await assertComplete(page);
+    assert.equal(await readFile(join(world.root, "note.txt"), "utf8"), "x\n");
+  });
+}
+
+test("an answer that was streaming when the server died is asked for again", async (t) => {
+  const world = await startWorld(t, { scenario: SCENARIO });
+  const page = await openTab(world);
+  await send(page, "please go");
+  await transcript(page).getByText(/w20\b/).waitFor();
+  await world.restart("SIGKILL");
+  await transcript(page).getByText("The server was restarted; the run goes on.").waitFor();
+  await dialog(page, "Write").waitFor();
+  await decide(page, "Approve");
+  await done(page);
+  await assertComplete(page);
 });

@@ -38,12 +38,18 @@ export async function startWorld(t, { scenario } = {}) {
 
   const model = scenario === undefined ? null : await startModel(children, home, scenario);
   const extra = model === null ? {} : { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "dummy" };
-  const args = ["serve", "--listen", "127.0.0.1:0", "--root", root, "--data", join(home, "data"), "--token", TOKEN];
-  const url = await start(children, [...args, ...(model === null ? ["--demo"] : [])], home, extra);
+  const args = ["--root", root, "--data", join(home, "data"), "--token", TOKEN, ...(model === null ? ["--demo"] : [])];
+  const serve = (listen) => start(children, ["serve", "--listen", listen, ...args], home, extra);
+  const url = await serve("127.0.0.1:0");
+  /** Ends the server by a signal and starts another one at the same address, on the same data. */
+  const restart = async (signal) => {
+    await end(children.pop(), signal);
+    await serve(new URL(url).host);
+  };
 
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS });
   cleanups.push(() => browser.close());
-  return { root, url, model, browser, requests: () => modelRequests(model) };
+  return { root, url, model, browser, restart, requests: () => modelRequests(model) };
 }
 
 async function startModel(children, home, scenario) {
@@ -69,12 +75,12 @@ function start(children, args, home, extra) {
   });
 }
 
-function end(child) {
+function end(child, signal = "SIGTERM") {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     child.removeAllListeners("exit");
     child.once("exit", resolve);
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
 }
 

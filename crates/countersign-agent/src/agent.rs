@@ -317,9 +317,10 @@ impl Watch {
                 }
                 return Ok(None);
             }
-            Event::RunStarted { .. } | Event::Prompt { .. } | Event::ToolState { .. } => {
-                return Ok(None);
-            }
+            Event::RunStarted { .. }
+            | Event::RunResumed
+            | Event::Prompt { .. }
+            | Event::ToolState { .. } => return Ok(None),
         }))
     }
 

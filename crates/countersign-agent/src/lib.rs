@@ -5,8 +5,9 @@
 //! - [`model`]: the seam to a language model. One request in, a stream of [`StreamEvent`]s out.
 //! - [`reply`]: puts the events of one answer together. Pure.
 //! - [`respond()`]: one answer with retries; interrupted by dropping it.
-//! - `turn`: one answer, and its calls taken through the gate. `consent` says who is asked.
-//! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later.
+//! - `turn`: one answer; `call`: each of its calls taken through the gate. `consent` says who is asked.
+//! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later; `resume`:
+//!   how it does when its driver is gone.
 //! - [`Agent`]: the library face, on a gate of its own.
 //! - [`scripted`]: a model that plays a scenario, in-process or as a server on loopback.
 //!
@@ -15,13 +16,18 @@
 
 mod agent;
 mod anthropic;
+mod call;
 mod consent;
 pub mod message;
 pub mod model;
+mod outcome;
 pub mod reply;
 mod respond;
+mod resume;
 mod runner;
 pub mod scripted;
+mod settings;
+mod stop;
 mod turn;
 
 pub use agent::{Agent, AgentEvent, AgentOptions, Events};
@@ -33,8 +39,10 @@ pub use model::{
 };
 pub use reply::{Draft, Reply};
 pub use respond::{Observer, Progress, Retries, respond};
-pub use runner::{BeginError, Prompt, Run, Runner, RunnerConfig};
+pub use resume::ResumeError;
+pub use runner::{BeginError, Prompt, Run, Runner, RunnerConfig, Signals};
 pub use scripted::{Scenario, ScriptedModel};
+pub use settings::RunSettings;
 
 /// The code in the guide is true: each block is a doctest.
 #[cfg(doctest)]

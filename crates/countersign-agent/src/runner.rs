@@ -6,14 +6,18 @@ use std::sync::Arc;
 use countersign_core::{Event, ProjectId, RunId, SessionId, Usage};
 use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
 use countersign_tools::Toolbox;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::consent::{Consent, Reading};
 use crate::message::{Block, Message, ToolResult};
-use crate::model::{Model, ModelError, Request, ToolSpec};
+use crate::model::{Model, Request, ToolSpec};
+use crate::outcome::Answer;
 use crate::respond::Retries;
+use crate::settings::RunSettings;
+use crate::stop::{Halt, Stop, Words};
 use crate::turn::{Turn, TurnEnd};
 
 /// How a conversation is run (S1.1).
@@ -103,16 +107,42 @@ pub struct Runner {
     pub(crate) reading: Option<Arc<Reading>>,
 }
 
+/// How whoever drives a run is told to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// Ends the run: what waits is taken back, what runs is broken off, and every call is answered,
+    /// so that the conversation can go on.
+    pub cancel: CancellationToken,
+    /// Leaves the run as it stands, for a later driver ([`Runner::resume`]): the model is no longer
+    /// listened to, what waits goes on waiting, nothing more starts. What runs may come to its end.
+    pub suspend: CancellationToken,
+}
+
+impl From<CancellationToken> for Signals {
+    fn from(cancel: CancellationToken) -> Self {
+        Self { cancel, suspend: CancellationToken::new() }
+    }
+}
+
 /// A run that is recorded and can now be driven to its end.
 ///
 /// Dropped before its end (its driver went away, or something in it panicked) it is recorded as
-/// broken off, so that its conversation is not busy for ever.
+/// broken off, so that its conversation is not busy for ever. One that was told to suspend stays as
+/// it is, however it is dropped.
 pub struct Run {
     pub(crate) runner: Runner,
     pub(crate) journal: Journal,
     pub(crate) request: Request,
-    usage: Usage,
-    is_over: bool,
+    /// What all answers so far have taken.
+    pub(crate) usage: Usage,
+    /// How many answers there have been.
+    pub(crate) answers: u32,
+    /// The last answer, where an earlier driver has not done all it asks for.
+    pub(crate) left: Option<Answer>,
+    /// Whether somebody stopped the run before its earlier driver went away.
+    pub(crate) was_cancelled: bool,
+    pub(crate) suspend: CancellationToken,
+    pub(crate) is_over: bool,
 }
 
 impl Runner {
@@ -154,6 +184,7 @@ impl Runner {
             project: project.clone(),
             session: session.clone(),
             title: title(&text),
+            settings: to_value(&RunSettings::of(&self.config, &self.consent))?,
             message: to_value(&message)?,
             events: vec![
                 Event::RunStarted {
@@ -164,8 +195,7 @@ impl Runner {
             ],
         };
         let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
-        let usage = Usage::default();
-        let mut run = Run { runner: self.clone(), journal, request, usage, is_over: false };
+        let mut run = Run::new(self.clone(), journal, request);
         // Read again now that it is ours: another run may have come and gone since.
         run.request.messages = self.history(&project, &session).await?;
         Ok(run)
@@ -178,14 +208,13 @@ impl Runner {
     ) -> Result<Vec<Message>, StoreError> {
         let stored = self.gate.store().messages(project, session).await?;
         let read = |message| {
-            serde_json::from_value(message)
-                .map_err(|source| StoreError::Corrupt { what: "message", source: source.into() })
+            serde_json::from_value(message).map_err(|source| StoreError::corrupt("message", source))
         };
         stored.into_iter().map(read).collect()
     }
 
     /// Returns what the model is asked, but for the conversation.
-    fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> Request {
         let tools = self.toolbox.iter().map(|tool| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
@@ -202,6 +231,20 @@ impl Runner {
 }
 
 impl Run {
+    pub(crate) fn new(runner: Runner, journal: Journal, request: Request) -> Self {
+        Self {
+            runner,
+            journal,
+            request,
+            usage: Usage::default(),
+            answers: 0,
+            left: None,
+            was_cancelled: false,
+            suspend: CancellationToken::new(),
+            is_over: false,
+        }
+    }
+
     /// Returns the conversation.
     pub fn session(&self) -> &SessionId {
         self.journal.session()
@@ -212,99 +255,86 @@ impl Run {
         self.journal.run()
     }
 
-    /// Drives the run to its end and records how it ended.
+    /// Drives the run to its end and records how it ended, unless it is told to suspend.
     ///
-    /// Cancelling ends it early: what waits is taken back, what runs is broken off, and every call
-    /// is answered, so that the conversation can go on.
-    pub async fn drive(mut self, cancel: CancellationToken) {
-        let ended = self.turns(&cancel).await;
-        let (end, event) = match ended {
-            Ok(()) => (RunEnd::Done, Event::RunDone { usage: self.usage }),
-            Err(Stop::Cancelled) => (RunEnd::Cancelled, Stop::Cancelled.event()),
-            Err(stop) => (RunEnd::Failed, stop.event()),
+    /// A token alone is one that cancels.
+    pub async fn drive(mut self, signals: impl Into<Signals>) {
+        let signals = signals.into();
+        self.suspend = signals.suspend.clone();
+        if self.was_cancelled {
+            signals.cancel.cancel();
+        }
+        let (end, mut words, event) = match self.turns(&signals).await {
+            Ok(()) => (RunEnd::Done, Words::default(), Event::RunDone { usage: self.usage }),
+            Err(Halt::Over(stop, words)) => (stop.end(), words, stop.event()),
+            Err(Halt::Suspended) => {
+                self.journal.settle();
+                self.is_over = true;
+                return;
+            }
         };
-        end_run(&self.journal, end, event).await;
+        words.events.push(event);
+        end_run(&self.journal, end, words).await;
         self.is_over = true;
     }
 
-    async fn turns(&mut self, cancel: &CancellationToken) -> Result<(), Stop> {
-        for _ in 0..self.runner.config.max_turns {
-            let turn = Turn::new(self, cancel);
-            let (messages, end, usage) = turn.take().await?;
-            self.request.messages.extend(messages);
-            self.usage.input_tokens += usage.input_tokens;
-            self.usage.output_tokens += usage.output_tokens;
-            match end {
-                TurnEnd::GoOn => {}
-                TurnEnd::Done => return Ok(()),
+    async fn turns(&mut self, signals: &Signals) -> Result<(), Halt> {
+        if let Some(answer) = self.left.take()
+            && let TurnEnd::Done = self.follow(&answer, signals).await?
+        {
+            return Ok(());
+        }
+        let most = self.runner.config.max_turns;
+        while self.answers < most {
+            let (message, outcome) = Turn::new(self, signals).ask().await?;
+            self.answers += 1;
+            self.usage.input_tokens += outcome.usage.input_tokens;
+            self.usage.output_tokens += outcome.usage.output_tokens;
+            let answer = outcome.answer(&message);
+            if !message.content.is_empty() {
+                self.request.messages.push(message);
+            }
+            if let TurnEnd::Done = self.follow(&answer, signals).await? {
+                return Ok(());
             }
         }
-        Err(Stop::TooManyTurns(self.runner.config.max_turns))
+        Err(Stop::TooManyTurns(most).into())
+    }
+
+    async fn follow(&mut self, answer: &Answer, signals: &Signals) -> Result<TurnEnd, Halt> {
+        let (results, end) = Turn::new(self, signals).follow(answer).await?;
+        self.request.messages.extend(results);
+        Ok(end)
     }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Without a runtime the process is ending; `Gate::recover` finds the run at the next start.
+        // Without a runtime the process is ending; the next one finds the run and goes on with it.
         let (false, Ok(runtime)) = (self.is_over, Handle::try_current()) else { return };
         let (gate, journal) = (self.runner.gate.clone(), self.journal.clone());
-        let (end, stop) = if std::thread::panicking() {
-            (RunEnd::Failed, Stop::Broken)
+        let stop = if std::thread::panicking() {
+            Stop::Broken
+        } else if self.suspend.is_cancelled() {
+            return;
         } else {
-            (RunEnd::Cancelled, Stop::Cancelled)
+            Stop::Cancelled
         };
         runtime.spawn(async move {
             if let Err(error) = gate.cancel_run(journal.run()).await {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, "the calls of a dropped run could not be taken back");
             }
-            end_run(&journal, end, stop.event()).await;
+            let words = Words { messages: Vec::new(), events: vec![stop.event()] };
+            end_run(&journal, stop.end(), words).await;
         });
     }
 }
 
-async fn end_run(journal: &Journal, end: RunEnd, event: Event) {
-    if let Err(error) = journal.end(end, event).await {
+async fn end_run(journal: &Journal, end: RunEnd, words: Words) {
+    if let Err(error) = journal.end(end, words.messages, words.events).await {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
-    }
-}
-
-/// Why a run stopped before the model was done.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Stop {
-    #[error("stopped")]
-    Cancelled,
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    #[error("the conversation could not be recorded, so it was stopped")]
-    Store(#[from] StoreError),
-    #[error("the answer reached the limit of {0} tokens")]
-    MaxTokens(u32),
-    #[error("the model declined to answer")]
-    Refusal,
-    #[error("stopped after {0} answers to one prompt")]
-    TooManyTurns(u32),
-    #[error("the run broke: something in it panicked")]
-    Broken,
-}
-
-impl Stop {
-    fn event(&self) -> Event {
-        let (code, hint) = match self {
-            Self::Cancelled => ("cancelled", None),
-            Self::Model(error) => (error.code(), error.hint().map(str::to_owned)),
-            Self::Store(error) => ("store", Some(format!("look at the data folder: {error}"))),
-            Self::MaxTokens(_) => {
-                ("max_tokens", Some("send `continue` to let it go on".to_owned()))
-            }
-            Self::Refusal => ("refusal", Some("put the request in other words".to_owned())),
-            Self::TooManyTurns(_) => {
-                ("too_many_turns", Some("send `continue` if it was getting somewhere".to_owned()))
-            }
-            Self::Broken => ("broken", Some("look at the log of the program".to_owned())),
-        };
-        Event::RunFailed { code: code.to_owned(), message: self.to_string(), hint }
     }
 }
 
@@ -322,9 +352,8 @@ fn next_prompt(history: &[Message], text: &str) -> Message {
     message
 }
 
-pub(crate) fn to_value(message: &Message) -> Result<Value, StoreError> {
-    serde_json::to_value(message)
-        .map_err(|source| StoreError::Corrupt { what: "message", source: source.into() })
+pub(crate) fn to_value(message: &impl Serialize) -> Result<Value, StoreError> {
+    serde_json::to_value(message).map_err(|source| StoreError::corrupt("message", source))
 }
 
 /// The first line of a prompt, short enough for a list.

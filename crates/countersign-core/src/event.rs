@@ -25,6 +25,9 @@ pub enum Event {
         /// The names of the tools it may call.
         tools: Vec<String>,
     },
+    /// A run goes on after whoever drove it was gone. What was shown of an answer that is not in the
+    /// log is void: it is asked for again.
+    RunResumed,
     /// A person said something.
     Prompt {
         /// What.
@@ -113,6 +116,7 @@ impl Event {
                 Self::RunFailed { code, message: masked_text(&message), hint }
             }
             other @ (Self::RunStarted { .. }
+            | Self::RunResumed
             | Self::ApprovalRequested { .. }
             | Self::ToolState { .. }
             | Self::RunDone { .. }) => other,

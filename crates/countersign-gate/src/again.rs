@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, ApprovalId, Basis, Failure, Outcome, Plan, Planner, Stance, ToolCall,
+    Approval, ApprovalId, Basis, Failure, Outcome, Plan, Planner, Stance, State, ToolCall,
 };
+use jiff::Timestamp;
 
 use crate::gate::{Gate, new_id};
 use crate::rules::Terms;
@@ -38,7 +39,7 @@ impl Gate {
         }
         let error = format!("Denied: {}", denial(&verdict));
         let failure = Failure { error_type: "denied".to_owned(), error };
-        let step = move |stands: Approval| stands.withdraw(failure, now);
+        let step = move |stands: Approval| stands.withdraw(failure.clone(), now);
         match self.transition(approved.id, step).await? {
             Transition::Made(withdrawn) => Ok(Some(withdrawn)),
             Transition::Refused(stands) => Ok(Some(stands.0)),
@@ -46,13 +47,14 @@ impl Gate {
         }
     }
 
-    /// Ends a started call that moved under its approval, and hands it in anew.
+    /// Ends a started call that had no effect, and hands it in anew: it moved under its approval, or
+    /// its tool was broken off and only reads.
     ///
-    /// The new request says what moved. Nothing of the old call may have had an effect.
+    /// The new request says why. Nothing of the old call may have had an effect.
     pub async fn ask_again(
         &self,
         stale: ApprovalId,
-        moved: String,
+        why: Failure,
         planner: Arc<dyn Planner>,
         terms: &Terms,
     ) -> Result<Submitted, StoreError> {
@@ -60,18 +62,44 @@ impl Gate {
         let Some(old) = self.store().approval(stale).await? else {
             return Err(StoreError::corrupt("approval", format!("`{stale}` is gone")));
         };
-        let call = ToolCall { id: new_id(), ..old.call.clone() };
-        let basis = Basis {
-            edited_from: old.basis.edited_from.clone(),
-            asked_again: Some(moved.clone()),
-            ..Basis::default()
-        };
-        let next = Approval { basis, ..draft(call, now) }.bound();
-        let (heir, failure) = (next.id, Failure { error_type: "drift".to_owned(), error: moved });
-        let step = move |stands: Approval| stands.supersede(failure, heir, now);
+        let heir = new_id();
+        let next = heir_of(&old, heir, Some(why.error.clone()), now);
+        let step = move |stands: Approval| stands.supersede(why.clone(), heir, now);
         if let Transition::Refused(stands) = self.transition(stale, step).await? {
             return Ok(Submitted::Refused(stands.0));
         }
         self.hand_in(next, planner, terms).await
     }
+
+    /// Hands in the request that was to take another's place, where nobody came to do it.
+    pub async fn ask_for_heir(
+        &self,
+        stale: &Approval,
+        planner: Arc<dyn Planner>,
+        terms: &Terms,
+    ) -> Result<Submitted, StoreError> {
+        let now = self.inner().clock.now();
+        let Some(heir) = stale.replaced_by() else {
+            return Err(StoreError::corrupt("approval", format!("`{}` has no heir", stale.id)));
+        };
+        let why = match &stale.state {
+            State::Failed { failure, .. } => Some(failure.error.clone()),
+            _ => None,
+        };
+        // Under the name it was promised by, so that what follows the old one finds it.
+        self.hand_in(heir_of(stale, heir, why, now), planner, terms).await
+    }
+}
+
+/// Returns the request that takes the place of another: the same call, asked for again.
+fn heir_of(
+    old: &Approval,
+    id: ApprovalId,
+    asked_again: Option<String>,
+    now: Timestamp,
+) -> Approval {
+    let call = ToolCall { id: new_id(), ..old.call.clone() };
+    let edited_from = old.basis.edited_from.clone();
+    let basis = Basis { edited_from, asked_again, ..Basis::default() };
+    Approval { id, basis, ..draft(call, now) }.bound()
 }

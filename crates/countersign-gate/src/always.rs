@@ -72,10 +72,10 @@ impl Gate {
         })?;
         let (seen, by) = (always.seen, always.by);
         let step = move |stands: Approval| {
-            if seen.is_some_and(|seen| seen != stands.digest) {
+            if seen.as_ref().is_some_and(|seen| *seen != stands.digest) {
                 return Err(DecideError::Drift(Box::new(stands)));
             }
-            Ok(stands.settle(Decision::Approve { by }, now)?)
+            Ok(stands.settle(Decision::Approve { by: by.clone() }, now)?)
         };
         match self.inner().store.transition_granting(id, now, granted, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(id)),

@@ -1,8 +1,8 @@
 //! Time as a part: the system's clock, and one that tests move by hand.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -13,6 +13,9 @@ use tokio::sync::oneshot;
 pub trait Clock: Send + Sync + 'static {
     /// Returns the present moment.
     fn now(&self) -> Timestamp;
+
+    /// Returns how long the clock has been running: it goes on evenly, whatever the time is set to.
+    fn running_for(&self) -> Duration;
 
     /// Returns once `until` has come; at once if it has passed.
     async fn sleep_until(&self, until: Timestamp);
@@ -37,6 +40,11 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the seam the others go through")]
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn running_for(&self) -> Duration {
+        static SINCE: OnceLock<Instant> = OnceLock::new();
+        SINCE.get_or_init(Instant::now).elapsed()
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the seam the others go through")]
@@ -108,6 +116,11 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         self.lock().now
+    }
+
+    fn running_for(&self) -> Duration {
+        let since = self.lock().now.duration_since(Timestamp::UNIX_EPOCH);
+        Duration::try_from(since).unwrap_or_default()
     }
 
     async fn sleep_until(&self, until: Timestamp) {

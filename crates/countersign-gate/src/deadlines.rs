@@ -6,13 +6,14 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use countersign_core::Approval;
-
 use crate::clock::after;
 use crate::gate::{Gate, Inner};
 
 /// How long to rest after the store failed.
 const REST: Duration = Duration::from_secs(1);
+
+/// How often to look where there are other servers.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Settles what is due until the gate is gone.
 pub(crate) async fn keep(inner: Weak<Inner>) {
@@ -29,6 +30,13 @@ pub(crate) async fn keep(inner: Weak<Inner>) {
                 Some(after(clock.now(), REST))
             }
         };
+        // Of what is asked for at other servers nobody tells: a look now and then finds it.
+        let next = if gate.inner().store.is_shared() {
+            let latest = after(clock.now(), LOOK);
+            Some(next.map_or(latest, |next| next.min(latest)))
+        } else {
+            next
+        };
         drop(gate);
         match next {
             Some(at) => {
@@ -42,9 +50,10 @@ pub(crate) async fn keep(inner: Weak<Inner>) {
 async fn settle_due(gate: &Gate) -> Result<Option<jiff::Timestamp>, crate::StoreError> {
     let now = gate.inner().clock.now();
     let (due, next) = gate.inner().store.due(now).await?;
-    for id in due {
-        // One that was decided meanwhile is no longer ours to settle.
-        let _ = gate.transition(id, move |approval: Approval| approval.expire(now)).await?;
+    if !due.is_empty() {
+        for id in gate.inner().store.expire(due, now).await? {
+            gate.wake(id);
+        }
     }
     Ok(next)
 }

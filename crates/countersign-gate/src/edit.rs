@@ -92,7 +92,7 @@ impl Gate {
             if stands.digest != asked.digest {
                 return Err(DecideError::Drift(Box::new(stands)));
             }
-            Ok(stands.settle_edited(edited, by, now)?)
+            Ok(stands.settle_edited(edited.clone(), by.clone(), now)?)
         };
         match self.transition(asked.id, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(asked.id)),

@@ -85,6 +85,11 @@ impl Follow {
         }
     }
 
+    /// Returns the number up to which everything has been returned.
+    pub fn told(&self) -> u64 {
+        self.page.front().map_or(self.read, |next| next.seq.saturating_sub(1))
+    }
+
     async fn read_page(&mut self) -> Result<(), StoreError> {
         let page = self.store.entries(&self.project, self.read, self.known, PAGE).await?;
         // A short page is the last one up to `known`: numbers behind it are gone, not late.

@@ -1,6 +1,5 @@
 //! The gate: the one door every call goes through.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use countersign_core::{
@@ -11,14 +10,13 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::deadlines;
 use crate::follow::Follow;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::live::Channels;
-use crate::rulebook::Rulebook;
+use crate::membership::Membership;
 use crate::rules::{Rules, Terms};
-use crate::store::{NewRun, Store, StoreError, Transition};
+use crate::store::{NewRun, RunKey, Store, StoreError, Transition};
 use crate::submit::Submitted;
 use crate::timeouts::Timeouts;
 use crate::waiting::Waiting;
@@ -68,80 +66,25 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) asked: Arc<Notify>,
-    channels: Arc<Channels>,
-    waiting: Waiting,
+    pub(crate) channels: Arc<Channels>,
+    pub(crate) waiting: Waiting,
     pub(crate) timeouts: Timeouts,
+    pub(crate) pending_limit: u64,
     pub(crate) rules: Rules,
     pub(crate) history: Arc<History>,
+    pub(crate) membership: Membership,
 }
 
 impl Gate {
-    /// Opens the gate on a database file. Needs a runtime to keep deadlines on.
-    pub fn open(
-        file: &Path,
-        clock: Arc<dyn Clock>,
-        timeouts: Timeouts,
-        rulebook: Arc<Rulebook>,
-    ) -> Result<Self, StoreError> {
-        let opened =
-            Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)?;
-        Ok(opened.keeping_deadlines())
-    }
-
-    /// Opens a gate that forgets everything when the process ends.
-    pub fn in_memory(
-        clock: Arc<dyn Clock>,
-        timeouts: Timeouts,
-        rulebook: Arc<Rulebook>,
-    ) -> Result<Self, StoreError> {
-        Ok(Self::over(Store::in_memory, clock, timeouts, rulebook)?.keeping_deadlines())
-    }
-
-    fn over(
-        open: impl FnOnce(crate::store::OnCommit) -> Result<Store, StoreError>,
-        clock: Arc<dyn Clock>,
-        timeouts: Timeouts,
-        rulebook: Arc<Rulebook>,
-    ) -> Result<Self, StoreError> {
-        let channels = Arc::new(Channels::default());
-        let told = channels.clone();
-        let store = open(Arc::new(move |project, seq| told.logged(project, seq)))?;
-        let inner = Arc::new(Inner {
-            store,
-            clock,
-            asked: Arc::new(Notify::new()),
-            channels,
-            waiting: Waiting::default(),
-            timeouts,
-            rules: Rules::new(rulebook),
-            history: Arc::default(),
-        });
-        Ok(Self { inner })
-    }
-
-    /// Keeps deadlines from now on, as long as the gate is there.
-    fn keeping_deadlines(self) -> Self {
-        tokio::spawn(deadlines::keep(Arc::downgrade(&self.inner)));
-        self
-    }
-
-    /// Opens the gate on a database file to look at its record, beside the server that owns it.
-    ///
-    /// Deadlines are left to that server: whoever waits there would not hear of them.
-    pub fn open_to_read(
-        file: &Path,
-        clock: Arc<dyn Clock>,
-        rulebook: Arc<Rulebook>,
-    ) -> Result<Self, StoreError> {
-        let timeouts = Timeouts::default();
-        Self::over(|on_commit| Store::open(file, on_commit), clock, timeouts, rulebook)
-    }
-
     pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
         Self { inner }
     }
 
     pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
+    pub(crate) fn arc(&self) -> &Arc<Inner> {
         &self.inner
     }
 
@@ -223,7 +166,9 @@ impl Gate {
             Transition::Refused(refused) => Ok(Err(refused)),
             Transition::Unknown => Err(StoreError::corrupt("approval", format!("`{id}` is gone"))),
             Transition::Made(_) => {
-                handed.try_recv().map(Ok).map_err(|error| StoreError::corrupt("permit", error))
+                // The last one: the step may have been tried before it held.
+                let permit = handed.try_iter().last();
+                permit.map(Ok).ok_or_else(|| StoreError::corrupt("permit", "there is none"))
             }
         }
     }
@@ -241,10 +186,10 @@ impl Gate {
         let now = self.inner.clock.now();
         let wanted = wanted(&decision);
         let step = move |approval: Approval| {
-            if seen.is_some_and(|seen| seen != approval.digest) {
+            if seen.as_ref().is_some_and(|seen| *seen != approval.digest) {
                 return Err(DecideError::Drift(Box::new(approval)));
             }
-            Ok(approval.settle(decision, now)?)
+            Ok(approval.settle(decision.clone(), now)?)
         };
         match self.transition(id, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(id)),
@@ -266,6 +211,16 @@ impl Gate {
         self.transition(id, move |approval| approval.cancel(now)).await.map(drop)
     }
 
+    /// Asks whoever drives a run to stop it.
+    pub async fn ask_to_stop(&self, run: RunId) -> Result<(), StoreError> {
+        self.inner.store.ask_to_stop(run).await
+    }
+
+    /// Returns the runs that are driven here and that somebody wants stopped.
+    pub async fn asked_to_stop(&self) -> Result<Vec<RunId>, StoreError> {
+        self.inner.store.asked_to_stop().await
+    }
+
     /// Takes back everything of a run that has not started.
     pub async fn cancel_run(&self, run: RunId) -> Result<(), StoreError> {
         for open in self.inner.store.open_in_run(run).await? {
@@ -281,7 +236,7 @@ impl Gate {
         outcome: Result<ToolOutput, Failure>,
     ) -> Result<Approval, DecideError> {
         let now = self.inner.clock.now();
-        let step = move |approval: Approval| match outcome {
+        let step = move |approval: Approval| match outcome.clone() {
             Ok(output) => approval.complete(output, now),
             Err(failure) => approval.fail(failure, now),
         };
@@ -295,7 +250,7 @@ impl Gate {
     pub(crate) async fn transition<E: Send + 'static>(
         &self,
         id: ApprovalId,
-        step: impl FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+        step: impl Fn(Approval) -> Result<Approval, E> + Send + 'static,
     ) -> Result<Transition<E>, StoreError> {
         let made = self.inner.store.transition(id, self.inner.clock.now(), step).await?;
         if matches!(made, Transition::Made(_)) {
@@ -311,16 +266,15 @@ impl Gate {
 
     /// Begins a run; none if its conversation is in the middle of one.
     pub async fn begin_run(&self, run: NewRun) -> Result<Option<Journal>, StoreError> {
-        let journal = Journal {
-            store: self.inner.store.clone(),
-            channels: self.inner.channels.clone(),
-            clock: self.inner.clock.clone(),
-            project: run.project.clone(),
-            session: run.session.clone(),
-            run: run.id,
-        };
+        let (project, session) = (run.project.clone(), run.session.clone());
+        let journal = self.journal(RunKey { project, session, run: run.id });
         let began = self.inner.store.begin_run(run, self.inner.clock.now()).await?;
         Ok(began.then_some(journal))
+    }
+
+    pub(crate) fn journal(&self, key: RunKey) -> Journal {
+        let (store, channels) = (self.inner.store.clone(), self.inner.channels.clone());
+        Journal { store, channels, clock: self.inner.clock.clone(), key }
     }
 
     /// Follows a project's log after a number.

@@ -40,6 +40,8 @@ struct Recent {
     calls: VecDeque<(u64, Option<Arc<Asked>>)>,
     /// Which of them the rules of a proposal would have allowed, up to a number.
     counted: HashMap<Vec<String>, Counted>,
+    /// Whether somebody is counting: the same calls are not tried by many at once.
+    being_counted: bool,
 }
 
 #[derive(Clone)]
@@ -67,6 +69,20 @@ impl Recent {
         self.calls.push_back((self.last() + 1, asked(call)));
         if self.calls.len() > WINDOW {
             self.calls.pop_front();
+        }
+    }
+}
+
+/// The turn to count in a project; others get theirs when it is dropped.
+struct Turn<'a> {
+    history: &'a History,
+    project: ProjectId,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(recent) = self.history.lock().get_mut(&self.project) {
+            recent.being_counted = false;
         }
     }
 }
@@ -128,7 +144,17 @@ impl History {
         }
     }
 
+    /// Takes the turn to count; none if somebody else has it.
+    fn turn(&self, project: &ProjectId) -> Option<Turn<'_>> {
+        let mut projects = self.lock();
+        let recent = projects.get_mut(project).filter(|recent| !recent.being_counted)?;
+        recent.being_counted = true;
+        Some(Turn { history: self, project: project.clone() })
+    }
+
     /// Counts the calls that a proposal's rules would have allowed where they asked.
+    ///
+    /// While somebody else counts, what is known already has to do: it is a moment old.
     fn count(
         &self,
         project: &ProjectId,
@@ -137,6 +163,10 @@ impl History {
         now: Timestamp,
     ) -> u64 {
         let known = self.known(project, rules);
+        let turn = self.turn(project);
+        if let (None, Some(counted)) = (&turn, &known) {
+            return counted.matched.len() as u64;
+        }
         let Some(mut counted) = known.or_else(|| uncounted(rules, anchors)) else { return 0 };
         let (first, last, new) = self.after(project, counted.up_to);
         let allowed = new.iter().filter(|(_, asked)| {

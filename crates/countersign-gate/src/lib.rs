@@ -10,16 +10,22 @@
 
 mod again;
 mod always;
+mod bus;
 mod check;
 mod clock;
 mod deadlines;
 mod edit;
 mod follow;
 mod gate;
+mod hints;
 mod history;
 mod journal;
 mod live;
+mod membership;
+mod open;
+mod patience;
 mod recovery;
+mod retention;
 mod rulebook;
 mod rules;
 mod simulate;
@@ -37,11 +43,16 @@ pub use follow::{Follow, Seen};
 pub use gate::{DecideError, Gate, Passage, new_id};
 pub use journal::Journal;
 pub use live::{Live, News};
+pub use open::Settings;
+pub use patience::patiently;
+pub use recovery::interrupted;
 pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE_FILE};
 pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
-    DiffLines, Entry, NewRun, Origin, Project, RunEnd, SessionRow, Store, StoreError, StoredRule,
+    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, DatabaseUrl, DiffLines, Entry, LeftRun,
+    NewMessage, NewRun, Origin, Project, Recorded, RunEnd, SessionRow, Store, StoreError,
+    StoredRule, floor,
 };
 pub use submit::Submitted;
 pub use timeouts::Timeouts;

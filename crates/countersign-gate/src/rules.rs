@@ -312,7 +312,7 @@ impl Gate {
         let stands = move |found: &[StoredRule]| {
             kept.iter().all(|id| found.iter().any(|rule| rule.id == *id)) && same(found)
         };
-        if self.inner().store.replace_rules(project, rules, now, stands).await? {
+        if self.inner().store.replace_rules(project, rules, by, now, stands).await? {
             Ok(())
         } else {
             Err(RulesError::Changed)
@@ -329,7 +329,7 @@ impl Gate {
         by: &str,
     ) -> Result<Vec<StoredRule>, RulesError> {
         let rules = self.granted(project, session, origin, drafts, by)?;
-        self.inner().store.add_rules(rules.clone()).await?;
+        self.inner().store.add_rules(rules.clone(), self.inner().clock.now()).await?;
         Ok(rules)
     }
 
@@ -352,9 +352,14 @@ impl Gate {
     }
 
     /// Revokes a rule of a project or of one of its conversations.
-    pub async fn revoke_rule(&self, project: &ProjectId, id: RuleId) -> Result<(), RulesError> {
+    pub async fn revoke_rule(
+        &self,
+        project: &ProjectId,
+        id: RuleId,
+        by: &str,
+    ) -> Result<(), RulesError> {
         let now = self.inner().clock.now();
-        if self.inner().store.revoke_rule(project, id, now).await? {
+        if self.inner().store.revoke_rule(project, id, by, now).await? {
             Ok(())
         } else {
             Err(RulesError::Unknown(id))

@@ -1,69 +1,105 @@
-//! The store: SQLite behind one writer and a few readers. The only place with SQL.
+//! The store: one writer and a few readers over SQLite or PostgreSQL. The only place with SQL.
 //!
-//! Writes are closures that run on one thread. Those that wait together share one durable commit, so
-//! many callers cost one fsync; each still succeeds or fails alone (a savepoint per closure). Readers
-//! have their own connections and never wait for the writer.
+//! Writes are functions that run on one thread. Those that wait together share one durable commit, so
+//! many callers cost one fsync; each still succeeds or fails alone. Readers have their own
+//! connections and never wait for the writer. What the two databases have in common is in
+//! `database`; all else is written once.
 
 mod approvals;
+mod audit;
 mod conversations;
+mod database;
 mod diffs;
 mod events;
+mod failure;
+mod floor;
+mod fresh;
+mod ledger;
+mod lock;
+mod postgres;
 mod projects;
 mod readers;
 mod rules;
+mod runs;
+mod servers;
 mod sign_ins;
+mod sqlite;
+mod value;
 mod writer;
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_core::ProjectId;
 use jiff::Timestamp;
-use rusqlite::Connection;
-use rusqlite_migration::{M, Migrations};
 
 pub use approvals::Transition;
-pub use conversations::{NewRun, RunEnd, SessionRow};
+pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
+pub use conversations::{Recorded, SessionRow};
+use database::Database;
 pub use diffs::DiffLines;
 pub use events::Entry;
+pub use failure::StoreError;
+pub use floor::floor;
+use fresh::Fresh;
+pub(crate) use lock::Lock;
+use postgres::Postgres;
+pub(crate) use postgres::tls;
 pub use projects::Project;
 use readers::Readers;
 pub use rules::{Origin, StoredRule};
-use writer::Writer;
+pub(crate) use runs::RunKey;
+pub use runs::{LeftRun, NewMessage, NewRun, RunEnd};
+pub(crate) use servers::Beat;
+use sqlite::Sqlite;
+use value::values;
+use writer::{Signature, Writer};
 
-/// Why the store did not do what was asked. Nothing was half done.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The database itself said no: disk full, read-only, corrupt.
-    #[error("the database could not be used")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The file's schema could not be brought up to date.
-    #[error("the database could not be brought up to date")]
-    Migration(#[from] rusqlite_migration::Error),
-    /// A row does not hold what it should.
-    #[error("a stored {what} cannot be read")]
-    Corrupt {
-        /// What kind of thing.
-        what: &'static str,
-        /// Why not.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The data folder is not usable.
-    #[error("the data folder could not be used")]
-    Folder(#[source] std::io::Error),
-    /// The store is shutting down.
-    #[error("the store is closed")]
-    Closed,
+use crate::clock::Clock;
+
+/// Where a database is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// In a file, for one server.
+    Sqlite(PathBuf),
+    /// On a server, for as many as there are.
+    Postgres(String),
 }
 
-impl StoreError {
-    pub(crate) fn corrupt(
-        what: &'static str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self::Corrupt { what, source: source.into() }
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    fn from_str(url: &str) -> Result<Self, Self::Err> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            return Ok(Self::Sqlite(path.into()));
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Postgres(url.to_owned()));
+        }
+        Err("a database is `sqlite:PATH` or `postgres://USER@HOST/NAME`".to_owned())
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    /// Without what opens the door.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(file) => write!(f, "sqlite:{}", file.display()),
+            Self::Postgres(url) => {
+                let place = url.split_once("://").map_or("", |(_, rest)| rest);
+                let place = place.split('?').next().unwrap_or_default();
+                let place = place.rsplit_once('@').map_or(place, |(_, host)| host);
+                write!(f, "postgres://{place}")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -71,72 +107,80 @@ impl StoreError {
 pub(crate) type OnCommit = Arc<dyn Fn(&ProjectId, u64) + Send + Sync>;
 
 /// The durable state of everything.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Store {
     writer: Writer,
     readers: Readers,
+    fresh: Arc<Fresh>,
+    /// Whether other servers may be writing, too.
+    shared: bool,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Store")
+    }
 }
 
 impl Store {
-    /// Opens the database in a file, makes it if it is not there, and brings it up to date.
+    /// Opens the database, makes it if it is not there, and brings it up to date. Blocks.
     ///
-    /// Blocks; call it before the server starts.
-    pub(crate) fn open(file: &Path, on_commit: OnCommit) -> Result<Self, StoreError> {
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(StoreError::Folder)?;
-        }
-        make_private(file).map_err(StoreError::Folder)?;
-        let connection = prepared(Connection::open(file)?)?;
-        let readers = Readers::of_file(file);
-        Ok(Self { writer: Writer::start(connection, on_commit)?, readers })
+    /// `alone` says that nobody else writes to it as long as it is open.
+    pub(crate) fn open(
+        url: &DatabaseUrl,
+        alone: bool,
+        clock: Arc<dyn Clock>,
+        on_commit: OnCommit,
+    ) -> Result<Self, StoreError> {
+        let database: Arc<dyn Database> = match url {
+            DatabaseUrl::Sqlite(file) => Arc::new(Sqlite::at(file)),
+            DatabaseUrl::Postgres(url) => Arc::new(Postgres::at(url)?),
+        };
+        database.migrate()?;
+        let shared = database.is_shared();
+        let signature = Signature::new(clock, shared);
+        let connection = database.writer()?;
+        let fresh = Arc::new(if alone { Fresh::alone() } else { Fresh::default() });
+        let again = Some(database.clone());
+        let writer = Writer::start(connection, again, signature, fresh.clone(), on_commit)?;
+        Ok(Self { writer, readers: Readers::of(database), fresh, shared })
     }
 
     /// Opens a database that lives and dies with the process.
-    pub(crate) fn in_memory(on_commit: OnCommit) -> Result<Self, StoreError> {
-        let connection = prepared(Connection::open_in_memory()?)?;
-        let writer = Writer::start(connection, on_commit)?;
+    pub(crate) fn in_memory(
+        clock: Arc<dyn Clock>,
+        on_commit: OnCommit,
+    ) -> Result<Self, StoreError> {
+        let signature = Signature::new(clock, false);
+        let fresh = Arc::new(Fresh::alone());
+        let memory = Sqlite::in_memory()?;
+        let writer = Writer::start(memory, None, signature, fresh.clone(), on_commit)?;
         let readers = Readers::of_writer(writer.clone());
-        Ok(Self { writer, readers })
+        Ok(Self { writer, readers, fresh, shared: false })
+    }
+
+    /// Writes a copy of a database that is a file, as it is at one moment, for its owner alone.
+    pub async fn copy_to(&self, file: &Path) -> Result<(), StoreError> {
+        sqlite::make_private(file).map_err(StoreError::folder)?;
+        let file = file.to_string_lossy().into_owned();
+        let copied = self.readers.read(move |db| db.execute("VACUUM INTO $1", values![&file]));
+        copied.await.map(drop)
+    }
+
+    /// Returns how many durable commits there were.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
+    }
+
+    /// Returns whether other servers may be writing, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
     }
 }
 
-/// Makes the file, if it is not there, for its owner alone; SQLite's side files take after it.
-fn make_private(file: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file).map(drop)
-}
-
-/// Sets what every connection that writes must have, and migrates.
-fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
-    connection.busy_timeout(Duration::from_secs(5))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // FULL: a decision that was acknowledged survives a power cut.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Migrations::new(migrations()).to_latest(&mut connection)?;
-    Ok(connection)
-}
-
-fn migrations() -> Vec<M<'static>> {
-    vec![
-        M::up(include_str!("store/migrations/0001_house.sql")),
-        M::up(include_str!("store/migrations/0002_rules.sql")),
-        M::up(include_str!("store/migrations/0003_diffs.sql")),
-    ]
-}
-
-/// Writes a moment as the tables hold it: UTC, ISO 8601, always three decimals, so that text sorts.
+/// Writes a moment as texts hold it: UTC, ISO 8601, always three decimals, so that text sorts.
 pub(crate) fn iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
-/// Reads a moment as the tables hold it.
-pub(crate) fn moment(text: &str) -> Result<Timestamp, StoreError> {
-    text.parse().map_err(|error: jiff::Error| StoreError::corrupt("time", error))
 }
 
 /// Writes a value as JSON text.
@@ -150,28 +194,4 @@ pub(crate) fn from_json<T: serde::de::DeserializeOwned>(
     text: &str,
 ) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|error| StoreError::corrupt(what, error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A database as the first version made it is brought up to date and keeps its rows.
-    #[test]
-    fn an_older_database_is_brought_up_to_date_and_keeps_its_rows() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("gate.db");
-        let mut old = Connection::open(&file).unwrap();
-        Migrations::new(migrations().into_iter().take(1).collect()).to_latest(&mut old).unwrap();
-        old.execute("INSERT INTO projects VALUES ('p', 'shop', '/shop', '1970')", []).unwrap();
-        assert!(old.prepare("SELECT id FROM rules").is_err(), "it has no such table yet");
-        drop(old);
-        for _ in 0..2 {
-            let db = prepared(Connection::open(&file).unwrap()).unwrap();
-            let name: String =
-                db.query_row("SELECT name FROM projects", [], |row| row.get(0)).unwrap();
-            assert_eq!(name, "shop");
-            assert!(db.prepare("SELECT id FROM rules").is_ok());
-        }
-    }
 }

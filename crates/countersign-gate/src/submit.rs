@@ -107,7 +107,7 @@ impl Gate {
         let allowed = judged.allow(now).map_err(unexpected)?;
         let (started, permit) = allowed.start(now).map_err(unexpected)?;
         // The permit leaves this function only after the start is on disk.
-        self.inner().store.keep_approval(started, now).await?;
+        self.inner().store.keep_approval(started, u64::MAX, now).await?;
         Ok(Submitted::Permitted(Box::new(permit)))
     }
 
@@ -123,8 +123,15 @@ impl Gate {
             Err((judged, why)) => return self.refuse(judged, "validation", why).await,
         };
         let deadline = deadline(now, self.inner().timeouts.of(shown.risk));
-        let asked = shown.ask(deadline).map_err(unexpected)?;
-        self.inner().store.keep_approval(asked.clone(), now).await?;
+        let limit = self.inner().pending_limit;
+        let asked = shown.clone().ask(deadline).map_err(unexpected)?;
+        if !self.inner().store.keep_approval(asked.clone(), limit, now).await? {
+            let why = format!(
+                "Not asked: {limit} calls of this project wait for a decision already. Wait until \
+                 some are decided, then try again"
+            );
+            return self.refuse(shown, "too_many_pending", why).await;
+        }
         self.inner().asked.notify_waiters();
         Ok(Submitted::Waiting(Box::new(asked)))
     }
@@ -138,7 +145,7 @@ impl Gate {
         let now = self.inner().clock.now();
         let failure = Failure { error_type: error_type.to_owned(), error };
         let refused = judged.refuse(failure, now).map_err(unexpected)?;
-        self.inner().store.keep_approval(refused.clone(), now).await?;
+        self.inner().store.keep_approval(refused.clone(), u64::MAX, now).await?;
         Ok(Submitted::Refused(Box::new(refused)))
     }
 }

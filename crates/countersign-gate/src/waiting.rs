@@ -36,6 +36,16 @@ impl Waiting {
         }
     }
 
+    /// Wakes everyone.
+    pub(crate) fn wake_all(&self) {
+        self.lock().values().for_each(|place| place.notify_waiters());
+    }
+
+    /// Returns whether nobody waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<ApprovalId, Arc<Notify>>> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -53,7 +53,7 @@ pub(crate) struct Parts {
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
     pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
-    /// Cancelled when the server is to stop.
+    /// Cancelled when the server is to stop: sockets close, runs are suspended.
     pub(crate) stopping: CancellationToken,
     pub(crate) port: u16,
 }

@@ -82,13 +82,19 @@ impl ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let error: &dyn std::error::Error = &error;
-        tracing::error!(error, "the store failed");
+        let passes = error.is_passing() || matches!(error, StoreError::Fenced);
+        let (message, hint) = (format!("{error}; nothing was changed"), error.remedy());
+        let told: &dyn std::error::Error = &error;
+        tracing::error!(error = told, "the store failed");
         Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
+            status: if passes {
+                StatusCode::SERVICE_UNAVAILABLE
+            } else {
+                StatusCode::INTERNAL_SERVER_ERROR
+            },
             code: "store",
-            message: "the server could not use its database; nothing was changed".to_owned(),
-            hint: Some("look at the server's log and the disk its data folder is on"),
+            message,
+            hint: Some(hint),
         }
     }
 }

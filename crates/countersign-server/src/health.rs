@@ -1,10 +1,20 @@
 //! Health and metrics: for machines that watch machines, without a credential.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use countersign_gate::StoreError;
+use tokio::time::timeout;
 
 use crate::app::App;
+
+/// How long whoever collects the metrics waits for a number from the database.
+const COUNTING: Duration = Duration::from_secs(1);
+
+/// Who asks whether we are ready does not wait for long.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process answers.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = String, content_type = "text/plain")))]
@@ -12,25 +22,43 @@ pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: the database answers too.
+/// `GET /readyz`: the database answers too, and this server counts among those on it.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, body = String, content_type = "text/plain"),
     (status = 503, body = String, content_type = "text/plain"),
 ))]
 pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
-    let ready = match app.projects.get("default") {
-        Ok((project, _)) => app.gate.store().head(&project.id).await.is_ok(),
-        Err(_) => false,
+    let not_ready = |why: String| (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n"));
+    let project = match app.projects.get("default") {
+        Ok((project, _)) => project.id.clone(),
+        Err(error) => return not_ready(error.message),
     };
-    if ready && !app.stopping.is_cancelled() {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    match timeout(PATIENCE, app.gate.store().head(&project)).await {
+        _ if app.stopping.is_cancelled() => not_ready("the server is stopping".to_owned()),
+        _ if app.gate.is_fenced() => not_ready("another server has taken over".to_owned()),
+        Err(_) => not_ready("the database does not answer".to_owned()),
+        Ok(Err(error)) => not_ready(error.to_string()),
+        Ok(Ok(_)) => (StatusCode::OK, "ready\n".to_owned()),
     }
 }
 
-/// `GET /metrics`: counters in Prometheus' text format.
+/// `GET /metrics`: counters in Prometheus' text format, of this process but for what waits.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    let pending = match tokio::time::timeout(COUNTING, pending(&app)).await {
+        Ok(Ok(pending)) => f64::from(u32::try_from(pending).unwrap_or(u32::MAX)),
+        // Unknown is not none.
+        Ok(Err(_)) | Err(_) => f64::NAN,
+    };
+    metrics::gauge!("countersign_pending").set(pending);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], (app.metrics)())
+}
+
+/// Returns how many requests of our projects wait for a person, whichever server they came from.
+async fn pending(app: &App) -> Result<u64, StoreError> {
+    let mut pending = 0;
+    for project in app.projects.ids() {
+        pending += app.gate.store().pending(&project).await?;
+    }
+    Ok(pending)
 }

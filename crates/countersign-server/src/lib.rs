@@ -7,11 +7,14 @@
 //! `runs`.
 
 mod app;
+mod audit;
 mod body;
 mod diffs;
 mod error;
 mod guard;
 mod health;
+mod in_time;
+mod membership;
 mod openapi;
 mod page;
 mod projects;
@@ -25,5 +28,5 @@ mod socket;
 
 pub use app::{ModelSource, ServerConfig};
 pub use openapi::document as openapi;
-pub use serve::Server;
+pub use serve::{ServeError, Server};
 pub use sign_in::{Credential, SignInLink};

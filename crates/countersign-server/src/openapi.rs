@@ -7,7 +7,7 @@ use crate::error::{ErrorBody, ErrorView};
 use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView};
 use crate::socket::{command, message, request};
-use crate::{diffs, health, rules, sessions};
+use crate::{audit, diffs, health, rules, sessions};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -22,6 +22,7 @@ use crate::{diffs, health, rules, sessions};
         health::metrics,
         diffs::get,
         sessions::list,
+        audit::list,
         rules::list,
         rules::replace,
         rules::revoke,
@@ -34,6 +35,8 @@ use crate::{diffs, health, rules, sessions};
         ErrorView,
         SessionList,
         SessionView,
+        audit::AuditList,
+        audit::AuditEntry,
         rules::NewRules,
         rules::TrustedContent,
         view::RuleList,

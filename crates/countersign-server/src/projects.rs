@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use countersign_core::ProjectId;
 use countersign_gate::Project;
 use countersign_tools::Workspace;
 
@@ -13,6 +14,11 @@ pub(crate) struct Projects(Vec<(Project, Workspace)>);
 impl Projects {
     pub(crate) fn new(workspaces: Vec<(Project, Workspace)>) -> Self {
         Self(workspaces)
+    }
+
+    /// Returns the ids of all of them.
+    pub(crate) fn ids(&self) -> Vec<ProjectId> {
+        self.0.iter().map(|(project, _)| project.id.clone()).collect()
     }
 
     /// Returns a project by its id; `default` stands for the first.

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::guard::{Guard, guard};
 use crate::rules::{check, simulate};
-use crate::{diffs, health, openapi, page, rules, sessions, socket};
+use crate::{audit, diffs, health, openapi, page, rules, sessions, socket};
 
 /// No body needs more; tools' inputs come over the socket, which has its own limit.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -39,6 +39,7 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/rules/{view}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
         .route("/my/projects/{project_id}/sessions", get(sessions::list))
+        .route("/my/projects/{project_id}/audit", get(audit::list))
         .route("/my/projects/{project_id}/approvals/{approval_id}/diff", get(diffs::get))
         .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))
         .route("/my/projects/{project_id}/rules/check", post(check::check))

@@ -17,6 +17,7 @@ use self::view::RuleList;
 use crate::app::App;
 use crate::body::Body;
 use crate::error::{ApiError, ErrorBody};
+use crate::in_time::in_time;
 use crate::sign_in::SignedIn;
 
 /// The rules that a project is to have.
@@ -91,7 +92,8 @@ pub(crate) async fn replace(
     let (project, _) = app.projects.get(&project)?;
     let drafts = wanted.rules.into_iter().map(NewRule::draft).collect::<Result<Vec<_>, _>>()?;
     let version = wanted.version.map(Digest::from);
-    app.gate.replace_rules(&project.id, version, drafts, &person).await?;
+    let (gate, id) = (app.gate.clone(), project.id.clone());
+    in_time(async move { gate.replace_rules(&id, version, drafts, &person).await }).await?;
     view::rules(&app, &project.id).await
 }
 
@@ -105,12 +107,13 @@ pub(crate) async fn replace(
     (status = 404, body = ErrorBody),
 ))]
 pub(crate) async fn revoke(
-    _: SignedIn,
+    SignedIn(person): SignedIn,
     State(app): State<App>,
     Path((project, rule)): Path<(String, String)>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = app.projects.get(&project)?;
-    app.gate.revoke_rule(&project.id, rule_id(&rule)?).await?;
+    let (gate, id, rule) = (app.gate.clone(), project.id.clone(), rule_id(&rule)?);
+    in_time(async move { gate.revoke_rule(&id, rule, &person).await }).await?;
     view::rules(&app, &project.id).await
 }
 

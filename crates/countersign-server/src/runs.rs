@@ -1,17 +1,20 @@
 //! Runs: which conversations are being driven in this process, and how to stop them.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use countersign_agent::{Consent, Prompt, Run, Runner};
-use countersign_core::{Mode, ProjectId, RunId, SessionId};
-use countersign_gate::Project;
+use countersign_agent::{Consent, Prompt, ResumeError, Run, RunSettings, Runner, Signals};
+use countersign_core::{Event, Mode, ProjectId, RunId, SessionId};
+use countersign_gate::{LeftRun, Project, StoreError, patiently};
 use countersign_tools::Workspace;
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::in_time::in_time;
 use crate::projects::working_folder;
 
 /// What a client wants run.
@@ -27,7 +30,9 @@ pub(crate) struct Wanted {
 /// A run that is going on.
 struct Active {
     run: RunId,
-    cancel: CancellationToken,
+    signals: Signals,
+    /// None for the moment it takes to start its task.
+    task: Option<AbortHandle>,
 }
 
 /// The runs that are going on.
@@ -47,12 +52,31 @@ impl Runs {
     pub(crate) fn cancel(&self, project: &ProjectId, session: &SessionId) -> bool {
         let active = self.lock();
         let found = active.get(&(project.clone(), session.clone()));
-        found.inspect(|active| active.cancel.cancel()).is_some()
+        found.inspect(|active| active.signals.cancel.cancel()).is_some()
     }
 
-    /// Stops all runs: the server is going down.
-    pub(crate) fn cancel_all(&self) {
-        self.lock().values().for_each(|active| active.cancel.cancel());
+    /// Breaks off what did not come to rest: the server is going down. The runs stay as they are
+    /// recorded, and go on when a server comes for them.
+    pub(crate) fn break_off(&self) {
+        self.lock().values().filter_map(|active| active.task.as_ref()).for_each(AbortHandle::abort);
+    }
+
+    /// Stops a run that somebody wants stopped, if it is going on here.
+    fn cancel_run(&self, run: RunId) {
+        let active = self.lock();
+        let found = active.values().filter(|active| active.run == run);
+        found.for_each(|active| active.signals.cancel.cancel());
+    }
+
+    /// Breaks off everything at once, and leaves it to the server that has taken over.
+    pub(crate) fn give_up(&self) {
+        let mut active = self.lock();
+        for (_, active) in active.drain() {
+            active.signals.suspend.cancel();
+            if let Some(task) = active.task {
+                task.abort();
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, SessionId), Active>> {
@@ -66,36 +90,172 @@ pub(crate) async fn start(
     place: &(Project, Workspace),
     wanted: Wanted,
 ) -> Result<SessionId, ApiError> {
-    let (project, workspace) = place;
+    let (project, _) = place;
     let cwd = working_folder(place, wanted.cwd.as_deref())?;
-    let runner = Runner::new(
-        app.gate.clone(),
-        app.model.model.clone(),
-        (app.toolbox)(workspace),
-        Consent::People { auto_approve_read: wanted.auto_approve_read, mode: wanted.mode },
-        app.runner_config(cwd, wanted.model),
-    );
+    let consent =
+        Consent::People { auto_approve_read: wanted.auto_approve_read, mode: wanted.mode };
+    let runner = runner(app, place, consent, cwd, wanted.model);
     let prompt =
         Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
-    let run = runner.begin(prompt).await?;
+    // One that begins after we have given up on it is dropped, and so ended.
+    let run = in_time(async move { runner.begin(prompt).await }).await?;
     let session = run.session().clone();
-    drive(app, (project.id.clone(), session.clone()), run);
+    drive(app, &project.id, run);
     metrics::counter!("countersign_runs_total").increment(1);
     Ok(session)
 }
 
-fn drive(app: &App, key: (ProjectId, SessionId), run: Run) {
-    let cancel = CancellationToken::new();
-    let active = Active { run: run.id(), cancel: cancel.clone() };
-    let id = run.id();
-    app.runs.lock().insert(key.clone(), active);
-    let app_of_task = app.clone();
-    app.runs.tasks.spawn(async move {
-        run.drive(cancel).await;
-        let mut active = app_of_task.runs.lock();
-        // The next run of this conversation may have begun already: only ours goes.
-        if active.get(&key).is_some_and(|active| active.run == id) {
-            active.remove(&key);
+/// Goes on, in the background, with the runs of our projects that nobody drives any more.
+///
+/// One that cannot go on is ended and says why. Runs of projects that are not served here are left
+/// to whoever serves them.
+pub(crate) async fn resume_left(app: &App) -> Result<(), StoreError> {
+    for left in app.gate.left_behind(&app.projects.ids()).await? {
+        if app.runs.of(&left.project, &left.session) == Some(left.id) {
+            continue;
+        }
+        // It is ours now: if the database is away, it is waited for.
+        let resuming = || async {
+            match resume(app, left.clone()).await {
+                Err(CannotResume::Store(error)) => Err(error),
+                done => Ok(done),
+            }
+        };
+        let clock = app.gate.clock();
+        match patiently(clock, "a run", app.stopping.cancelled(), resuming).await? {
+            Ok(Some(run)) => {
+                tracing::info!(run = %left.id, "a run goes on");
+                drive(app, &left.project, run);
+                metrics::counter!("countersign_runs_resumed_total").increment(1);
+            }
+            Ok(None) => {}
+            Err(why) => abandon(app, &left, &why).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Stops the run of a conversation, wherever it is driven; returns whether there was one.
+pub(crate) async fn cancel(
+    app: &App,
+    project: &ProjectId,
+    session: &SessionId,
+) -> Result<bool, ApiError> {
+    if app.runs.cancel(project, session) {
+        return Ok(true);
+    }
+    let Some(run) = app.gate.store().run_of(project, session).await? else { return Ok(false) };
+    let gate = app.gate.clone();
+    in_time(async move { gate.ask_to_stop(run).await }).await?;
+    Ok(true)
+}
+
+/// Stops what is driven here and what somebody wants stopped at another server.
+pub(crate) async fn stop_asked(app: &App) -> Result<(), StoreError> {
+    for run in app.gate.asked_to_stop().await? {
+        app.runs.cancel_run(run);
+    }
+    Ok(())
+}
+
+/// Ends a run that cannot go on, and says why.
+async fn abandon(app: &App, left: &LeftRun, why: &CannotResume) -> Result<(), StoreError> {
+    tracing::warn!(run = %left.id, %why, "a run cannot go on");
+    let event = Event::RunFailed {
+        code: "interrupted".to_owned(),
+        message: format!("the server was restarted and the run cannot go on: {why}"),
+        hint: Some("send a prompt to go on with the conversation".to_owned()),
+    };
+    let end = || app.gate.abandon_run(left, event.clone());
+    patiently(app.gate.clock(), "the end of a run", app.stopping.cancelled(), end).await
+}
+
+/// Why a run cannot go on, in words for people.
+#[derive(Debug, thiserror::Error)]
+enum CannotResume {
+    #[error("{0}")]
+    Place(String),
+    #[error(transparent)]
+    Run(ResumeError),
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl From<ApiError> for CannotResume {
+    fn from(error: ApiError) -> Self {
+        Self::Place(error.message)
+    }
+}
+
+impl From<ResumeError> for CannotResume {
+    fn from(error: ResumeError) -> Self {
+        match error {
+            ResumeError::Store(error) => Self::Store(error),
+            other => Self::Run(other),
+        }
+    }
+}
+
+/// Makes ready to go on with a run; none if somebody has ended it, or goes on with it already.
+async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
+    let place = app.projects.get(left.project.as_str())?;
+    let settings = RunSettings::read(&left.settings).map_err(ResumeError::from)?;
+    // What was a folder of the project when it began need not be one any more.
+    let cwd = working_folder(place, settings.cwd.as_deref().and_then(Path::to_str))?;
+    // Overridden by the settings of the run.
+    let consent = Consent::People { auto_approve_read: false, mode: None };
+    let runner = runner(app, place, consent, cwd, settings.model);
+    // It is ours now: nobody else would come for it when the database is there again.
+    let stopping = app.stopping.cancelled();
+    let resumed = patiently(app.gate.clock(), "a run that was left", stopping, || async {
+        match runner.resume(left.clone()).await {
+            Err(ResumeError::Store(error)) => Err(error),
+            resumed => Ok(resumed),
         }
     });
+    match resumed.await {
+        Ok(Ok(run)) => Ok(Some(run)),
+        Ok(Err(ResumeError::Over)) => Ok(None),
+        Ok(Err(error)) => Err(error.into()),
+        // Whoever comes next finds it as it is.
+        Err(error) if error.is_passing() => Ok(None),
+        Err(error) => Err(ResumeError::from(error).into()),
+    }
+}
+
+fn runner(
+    app: &App,
+    (_, workspace): &(Project, Workspace),
+    consent: Consent,
+    cwd: PathBuf,
+    model: Option<String>,
+) -> Runner {
+    Runner::new(
+        app.gate.clone(),
+        app.model.model.clone(),
+        (app.toolbox)(workspace),
+        consent,
+        app.runner_config(cwd, model),
+    )
+}
+
+fn drive(app: &App, project: &ProjectId, run: Run) {
+    let key = (project.clone(), run.session().clone());
+    let suspend = app.stopping.child_token();
+    let signals = Signals { cancel: CancellationToken::new(), suspend };
+    let id = run.id();
+    let active = Active { run: id, signals: signals.clone(), task: None };
+    app.runs.lock().insert(key.clone(), active);
+    let (app_of_task, key_of_task) = (app.clone(), key.clone());
+    let task = app.runs.tasks.spawn(async move {
+        run.drive(signals).await;
+        let mut active = app_of_task.runs.lock();
+        // The next run of this conversation may have begun already: only ours goes.
+        if active.get(&key_of_task).is_some_and(|active| active.run == id) {
+            active.remove(&key_of_task);
+        }
+    });
+    if let Some(active) = app.runs.lock().get_mut(&key).filter(|active| active.run == id) {
+        active.task = Some(task.abort_handle());
+    }
 }

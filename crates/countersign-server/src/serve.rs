@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, ServerConfig};
 use crate::guard::Guard;
 use crate::router::router;
+use crate::{membership, runs};
 
-/// How long open runs and sockets get to end by themselves.
+/// How long what runs gets to come to its end when the server is to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server, ready to listen.
@@ -36,7 +37,9 @@ impl Server {
         Self { config }
     }
 
-    /// Serves until `stop` is done, then ends runs, closes sockets and returns.
+    /// Serves until `stop` is done, then closes sockets, leaves the runs as they stand and returns.
+    ///
+    /// Runs go on where they were left, by this server's next start or another one on the same data.
     pub async fn run(
         self,
         listener: TcpListener,
@@ -44,6 +47,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
         let gate = self.config.gate.clone();
+        gate.join().await?;
         gate.recover().await?;
         let now = gate.clock().now();
         for (project, _) in &self.config.workspaces {
@@ -51,20 +55,28 @@ impl Server {
         }
         let stopping = CancellationToken::new();
         let app = App::new(self.config, address.port(), stopping.clone());
+        // Before anybody is served: a client that comes finds its run going on.
+        runs::resume_left(&app).await?;
+        gate.keep_membership();
+        let among_others = tokio::spawn(membership::keep(app.clone()));
         let ending = app.clone();
         let graceful = async move {
             stop.await;
             // Sockets and runs first: an open socket would hold the server for ever.
             stopping.cancel();
-            ending.runs.cancel_all();
             ending.runs.tasks.close();
         };
         let serving = axum::serve(listener, router(app.clone(), Guard::new(address)))
             .with_graceful_shutdown(graceful);
         serving.await?;
         if tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await.is_err() {
-            tracing::warn!("some runs did not end in time; they are recorded as interrupted");
+            tracing::warn!("some calls did not end in time; they will be said to be interrupted");
+            app.runs.break_off();
+            let _ = tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await;
         }
+        among_others.abort();
+        // Who cannot say goodbye is taken for dead a little later.
+        let _ = tokio::time::timeout(PATIENCE, gate.leave()).await;
         Ok(())
     }
 }

@@ -1,13 +1,16 @@
 //! The command line: what can be said, with an example each.
 
+mod audit;
 mod policy;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use countersign_gate::Settings;
 use secrecy::SecretString;
 
+pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
 pub(crate) use policy::{
     PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
     PolicyTrustArgs, Rulings,
@@ -43,6 +46,17 @@ pub(crate) enum Command {
         after_help = "Example:\n  countersign policy explain -- 'git status && rm -rf build'"
     )]
     Policy(PolicyCommand),
+    /// Checks and prints what was decided and what ran.
+    #[command(subcommand, after_help = "Example:\n  countersign audit verify")]
+    Audit(AuditCommand),
+    /// Writes a copy of the database while the server goes on.
+    #[command(after_help = "Example:
+  countersign backup countersign-backup.db
+
+In the copy, what was waiting or running is ended, so that nothing runs a second time when it is put
+back. A PostgreSQL is backed up with its own tools; after putting it back, say
+  countersign backup --settle --database postgres://countersign@db.example/countersign")]
+    Backup(BackupArgs),
     /// Measures this machine; prints one JSON line.
     #[command(
         subcommand,
@@ -72,6 +86,29 @@ pub(crate) struct Common {
     pub(crate) approval_timeout: Option<u64>,
 }
 
+/// Where the records are that a command looks at.
+#[derive(Args)]
+pub(crate) struct Records {
+    /// The folder of the database [default: the user's data folder].
+    #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
+    pub(crate) data: Option<PathBuf>,
+    /// The database: `sqlite:PATH` or `postgres://…` [default: SQLite in the data folder].
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE", hide_env_values = true)]
+    pub(crate) database: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) records: Records,
+    /// The file to write; it must not be there yet.
+    #[arg(value_name = "FILE", required_unless_present = "settle")]
+    pub(crate) file: Option<PathBuf>,
+    /// Ends what waits or runs in a database that was put back, instead of copying it.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) settle: bool,
+}
+
 #[derive(Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
@@ -79,9 +116,21 @@ pub(crate) struct ServeArgs {
     /// A workspace; may be given several times, the first one is the default.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: Vec<PathBuf>,
-    /// The database: `sqlite:PATH` [default: SQLite in the data folder].
-    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE")]
+    /// The database: `sqlite:PATH`, or `postgres://…` for several servers [default: SQLite in the data
+    /// folder].
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
+    /// What carries news between servers on one PostgreSQL: `nats://HOST:PORT` [default: PostgreSQL].
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_BUS", hide_env_values = true)]
+    pub(crate) bus: Option<String>,
+    /// How many requests of one project may wait at the same time.
+    #[arg(long, value_name = "COUNT", env = "COUNTERSIGN_PENDING_LIMIT",
+          default_value_t = Settings::PENDING_LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) pending_limit: u64,
+    /// For how many days the log of events is kept [default: for good].
+    #[arg(long, value_name = "DAYS", env = "COUNTERSIGN_KEEP_EVENTS",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) keep_events: Option<u32>,
     /// The model unless a prompt names another [default: claude-sonnet-4-20250514].
     #[arg(long, env = "COUNTERSIGN_MODEL")]
     pub(crate) model: Option<String>,
@@ -128,6 +177,9 @@ pub(crate) enum BenchCommand {
         after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
     )]
     Approval(BenchApprovalArgs),
+    /// Very many requests that wait: how soon a restarted server is ready, and the first page of them.
+    #[command(after_help = "Example:\n  countersign bench pending --n 100000 --db /tmp/bench.db")]
+    Pending(BenchPendingArgs),
     /// The preview of a change: reads two files and makes their diff.
     #[command(
         after_help = "Example:\n  countersign bench diff --old a.txt --new b.txt --rounds 20"
@@ -148,9 +200,22 @@ pub(crate) struct BenchApprovalArgs {
     /// How many at the same time.
     #[arg(long, default_value_t = 1)]
     pub(crate) c: usize,
-    /// The database file; it is kept.
+    /// The database: a file, `sqlite:PATH` or `postgres://…`; it is kept.
     #[arg(long, value_name = "FILE")]
-    pub(crate) db: PathBuf,
+    pub(crate) db: String,
+    /// Measures what the disk allows instead: as many rows of the same size, written bare.
+    #[arg(long)]
+    pub(crate) floor: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct BenchPendingArgs {
+    /// How many requests; 0 takes those that are there.
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) n: usize,
+    /// The database: a file, `sqlite:PATH` or `postgres://…`; it is kept.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: String,
 }
 
 #[derive(Args)]

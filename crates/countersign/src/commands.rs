@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+pub(crate) mod audit;
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod model;

@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Command::Demo(demo) => commands::demo::run(demo),
         Command::Model(model) => commands::model::run(&model),
         Command::Policy(policy) => commands::policy::run(policy),
+        Command::Audit(audit) => commands::audit::run(&audit),
+        Command::Backup(backup) => commands::backup::run(&backup),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Openapi => commands::openapi::run(),
     };

@@ -27,7 +27,9 @@ pub(crate) fn note(text: &str) {
 
 /// Says what went wrong, why, and what can be done.
 pub(crate) fn error(error: &anyhow::Error) {
-    let why: Vec<_> = error.chain().map(ToString::to_string).collect();
+    let mut why: Vec<_> = error.chain().map(ToString::to_string).collect();
+    // Some say what they come from, too.
+    why.dedup_by(|cause, error| cause.ends_with(error.as_str()));
     note(&format!("{}: {}", red("error"), why.join(": ")));
     if let Some(hinted) = error.downcast_ref::<Hinted>() {
         note(&format!("hint: {}", hinted.hint));

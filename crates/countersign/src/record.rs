@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use countersign_gate::{Rulebook, RulebookFiles};
+use countersign_gate::{DatabaseUrl, Gate, Rulebook, RulebookFiles, StoreError};
 
+use crate::cli::Records;
 use crate::environment;
 use crate::hint::{Hint, Hinted};
 
@@ -15,7 +16,7 @@ pub(crate) fn data_path(given: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// Returns the data folder, made for its owner alone: what agents do is nobody else's business.
-fn data_folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub(crate) fn data_folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt;
     let Some(folder) = data_path(given) else {
         bail!(Hinted {
@@ -32,17 +33,63 @@ fn data_folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns where the database is, or is to be; its folder is there.
-pub(crate) fn database(data: Option<&Path>, url: Option<&str>) -> anyhow::Result<PathBuf> {
-    match url.map(|url| (url, url.strip_prefix("sqlite:"))) {
-        Some((_, Some(path))) => Ok(std::path::absolute(path)?),
-        Some((url, None)) => {
-            let error =
-                anyhow::anyhow!("the database `{url}` is of a kind this version does not have");
-            Err(Hinted { error, hint: "use `sqlite:PATH`".to_owned() }.into())
-        }
-        None => Ok(data_folder(data)?.join("countersign.db")),
+/// Returns where the database is, or is to be; the data folder is there.
+pub(crate) fn database(data: Option<&Path>, url: Option<&str>) -> anyhow::Result<DatabaseUrl> {
+    // What is wrong with it is said without it: it may hold a password.
+    let url: Option<DatabaseUrl> = url.map(str::parse).transpose().map_err(|why: String| {
+        let error = anyhow::anyhow!("the database is of no kind that is known");
+        Hinted { error, hint: why }
+    })?;
+    match url {
+        Some(DatabaseUrl::Sqlite(path)) => Ok(DatabaseUrl::Sqlite(std::path::absolute(path)?)),
+        Some(url) => Ok(url),
+        None => Ok(DatabaseUrl::Sqlite(data_folder(data)?.join("countersign.db"))),
     }
+}
+
+/// Returns where a database is that was made before: looking at one must not make it.
+pub(crate) fn existing_database(records: &Records) -> anyhow::Result<DatabaseUrl> {
+    let in_folder = || {
+        let folder = data_path(records.data.as_deref()).context("there is no folder to look in")?;
+        Ok::<_, anyhow::Error>(DatabaseUrl::Sqlite(folder.join("countersign.db")))
+    };
+    let database = match &records.database {
+        Some(_) => database(None, records.database.as_deref())?,
+        None => in_folder()?,
+    };
+    match &database {
+        DatabaseUrl::Sqlite(file) if !file.exists() => {
+            let error = anyhow::anyhow!("there is no record at `{}`", file.display());
+            let hint = "let an agent work first, or name another folder with --data".to_owned();
+            Err(Hinted { error, hint }.into())
+        }
+        _ => Ok(database),
+    }
+}
+
+/// Says why a database could not be opened, and what can be done.
+pub(crate) fn opened(
+    opened: Result<Gate, StoreError>,
+    database: &DatabaseUrl,
+) -> anyhow::Result<Gate> {
+    opened.map_err(|error| {
+        let hint = match error {
+            StoreError::Unreachable(_) => "see that it is running and that its address is right",
+            _ => error.remedy(),
+        };
+        let hint = hint.to_owned();
+        let error = anyhow::Error::new(error);
+        let error = error.context(format!("could not open the database `{database}`"));
+        Hinted { error, hint }.into()
+    })
+}
+
+/// Says what can be done about records that could not be used.
+pub(crate) fn used<T>(used: Result<T, StoreError>) -> anyhow::Result<T> {
+    used.map_err(|error| {
+        let hint = error.remedy().to_owned();
+        Hinted { error: error.into(), hint }.into()
+    })
 }
 
 /// Returns the rules that stand in files, before it is told of workspaces.

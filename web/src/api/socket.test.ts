@@ -27,9 +27,9 @@ class FakeWebSocket extends EventTarget {
   receive(...messages: ServerMessage[]) {
     for (const message of messages) this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }));
   }
-  break() {
+  break(how: CloseEventInit = {}) {
     this.readyState = 3;
-    this.dispatchEvent(new Event("close"));
+    this.dispatchEvent(new CloseEvent("close", how));
   }
 }
 
@@ -84,6 +84,24 @@ test("after a break it resumes behind the last number it saw", () => {
   vi.advanceTimersByTime(400);
   latest().accept();
   expect(latest().sent).toEqual([{ command: "resume", after: 3, session_id: "s1" }]);
+});
+
+test("a server that cannot read its log is come back to until it can", async () => {
+  socket.open("s1");
+  latest().accept();
+  latest().receive(resumedMessage({ head: 3 }), ...runMessages().slice(0, 3), caughtUpMessage(3));
+  latest().break({ code: 1001, reason: "the log cannot be read at this moment; come back and resume" });
+  // As long as the database is away the handshake is refused, too. That is no reason to sign in again.
+  for (const delay of [400, 800, 1600]) {
+    await vi.advanceTimersByTimeAsync(delay);
+    latest().break();
+    expect(links().at(-1)).toBe("reconnecting");
+  }
+  await vi.advanceTimersByTimeAsync(3200);
+  latest().accept();
+  expect(latest().sent).toEqual([{ command: "resume", after: 3, session_id: "s1" }]);
+  latest().receive(resumedMessage({ head: 3 }), caughtUpMessage(3));
+  expect(links().at(-1)).toBe("live");
 });
 
 test("a request that came ahead of the replay does not move the place to resume at", () => {

@@ -12,6 +12,8 @@ class FakeWebSocket extends EventTarget {
   static OPEN = 1;
   static last: FakeWebSocket;
   static count = 0;
+  /** What waits when a connection is made. */
+  static pending: ServerMessage[] = [];
   readyState = 1;
   sent: Record<string, unknown>[] = [];
   constructor() {
@@ -23,7 +25,7 @@ class FakeWebSocket extends EventTarget {
   send(data: string) {
     const command = JSON.parse(data) as Record<string, unknown>;
     this.sent.push(command);
-    if (command["command"] === "resume") this.receive(resumedMessage(), caughtUpMessage());
+    if (command["command"] === "resume") this.receive(...FakeWebSocket.pending, resumedMessage(), caughtUpMessage());
   }
   receive(...messages: ServerMessage[]) {
     for (const message of messages) this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }));
@@ -38,6 +40,7 @@ let sessionsStatus = 200;
 beforeEach(() => {
   sessionsStatus = 200;
   FakeWebSocket.count = 0;
+  FakeWebSocket.pending = [];
   vi.resetModules();
   vi.stubGlobal("WebSocket", FakeWebSocket);
   const sessions = [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }];
@@ -102,6 +105,20 @@ test("a first prompt that is refused is back in the box, and begins the conversa
   expect(screen.getByLabelText("Prompt")).toHaveValue("write a note");
   await userEvent.click(screen.getByRole("button", { name: "Send" }));
   expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "run", continue: false, session_id: followed() });
+});
+
+test("while the server is away the page says so, keeps the request, and comes back by itself", async () => {
+  await openLive();
+  act(() => FakeWebSocket.last.receive(approvalRequest()));
+  await screen.findByRole("dialog");
+  act(() => void FakeWebSocket.last.dispatchEvent(new Event("close")));
+  expect(await screen.findByText("Reconnecting…")).toBeVisible();
+  expect(within(screen.getByRole("dialog")).getByText(/Not connected. You can decide as soon as/)).toBeVisible();
+  FakeWebSocket.pending = [approvalRequest()];
+  expect(await screen.findByText("Connected")).toBeVisible();
+  expect(FakeWebSocket.count).toBe(2);
+  expect(screen.queryByText(/Not connected/)).toBeNull();
+  expect(screen.getByRole("dialog")).toBeVisible();
 });
 
 test("reads ask once the switch is off, also after a reload", async () => {

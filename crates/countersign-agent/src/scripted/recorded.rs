@@ -47,6 +47,12 @@ impl Recorded {
         self.lock().requests.iter().map(|(request, _)| request.clone()).collect()
     }
 
+    /// Returns those that fit, oldest first.
+    pub fn filter(&self, fits: impl Fn(&RecordedRequest) -> bool) -> Vec<RecordedRequest> {
+        let kept = self.lock();
+        kept.requests.iter().map(|(request, _)| request).filter(|it| fits(it)).cloned().collect()
+    }
+
     /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.lock().requests.len()

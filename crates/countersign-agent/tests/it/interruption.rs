@@ -119,7 +119,7 @@ async fn what_waits_for_a_decision_is_taken_back() {
     let yes = Decision::Approve { by: By::Person("ana".into()) };
     let late = shop.gate.decide(first, yes, None).await;
     assert!(matches!(late, Err(DecideError::AlreadySettled(_))), "{late:?}");
-    assert!(shop.gate.store().waiting(&project()).await.unwrap().is_empty());
+    assert!(shop.gate.store().waiting(&project(), None, 100).await.unwrap().is_empty());
     goes_on(&shop, run).await;
     assert_eq!(shop.file("a.txt"), None);
 }

@@ -87,7 +87,7 @@ async fn an_edit_is_shown_on_what_the_one_before_it_left() {
     let mut run = shop.start("go", None).await;
     // Both files at once, the second edit of the first file not yet.
     let (one, other) = (run.until_asked().await, run.until_asked().await);
-    assert_eq!(shop.gate.store().waiting(&project()).await.unwrap().len(), 2);
+    assert_eq!(shop.gate.store().waiting(&project(), None, 100).await.unwrap().len(), 2);
     shop.approve(one).await;
     shop.approve(other).await;
     let third = run.until_asked().await;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use countersign_agent::model::Model;
 use countersign_agent::{
     Agent, AgentEvent, AgentOptions, Callback, Consent, Events, Prompt, Retries, Run, Runner,
-    RunnerConfig, Scenario, ScriptedModel,
+    RunnerConfig, Scenario, ScriptedModel, Signals,
 };
 use countersign_core::{
     Approval, ApprovalId, By, Decision, Effect, Event, Invalid, Place, Plan, Planner, Preview,
@@ -98,10 +98,26 @@ impl Workshop {
         let head = self.gate.store().head(&project()).await.unwrap();
         let follow = self.gate.follow(&project(), head).await.unwrap();
         let run = self.begin(model, prompt, session).await;
-        let (id, session) = (run.id(), run.session().clone());
-        let cancel = CancellationToken::new();
-        let driving = tokio::spawn(run.drive(cancel.clone()));
-        Running { follow, id, session, cancel, driving, seen: Vec::new() }
+        Running::driving(run, follow)
+    }
+
+    /// Goes on with the one run that is left behind; what was seen of it before is seen again.
+    pub(crate) async fn resume(&self) -> Running {
+        self.resume_with(Arc::new(self.model.clone())).await
+    }
+
+    pub(crate) async fn resume_with(&self, model: Arc<dyn Model>) -> Running {
+        self.resume_left(model).await.unwrap()
+    }
+
+    /// The same; none if no run is left behind.
+    pub(crate) async fn resume_left(&self, model: Arc<dyn Model>) -> Option<Running> {
+        self.gate.recover().await.unwrap();
+        let mut left = self.gate.left_behind(&[project()]).await.unwrap();
+        let run = self.runner(model).resume(left.pop()?).await;
+        assert_eq!(left, [], "there is one");
+        let follow = self.gate.follow(&project(), 0).await.unwrap();
+        Some(Running::driving(run.unwrap(), follow))
     }
 
     pub(crate) async fn begin(
@@ -110,11 +126,14 @@ impl Workshop {
         prompt: &str,
         session: Option<SessionId>,
     ) -> Run {
+        let prompt = Prompt { project: project(), session, text: prompt.into() };
+        self.runner(model).begin(prompt).await.unwrap()
+    }
+
+    pub(crate) fn runner(&self, model: Arc<dyn Model>) -> Runner {
         let (tools, consent, config) =
             (self.tools.clone(), self.consent.clone(), self.config.clone());
-        let runner = Runner::new(self.gate.clone(), model, tools, consent, config);
-        let prompt = Prompt { project: project(), session, text: prompt.into() };
-        runner.begin(prompt).await.unwrap()
+        Runner::new(self.gate.clone(), model, tools, consent, config)
     }
 
     /// Runs a prompt to its end and returns what happened.
@@ -185,12 +204,21 @@ pub(crate) struct Running {
     pub(crate) id: RunId,
     pub(crate) session: SessionId,
     pub(crate) cancel: CancellationToken,
+    pub(crate) suspend: CancellationToken,
     pub(crate) seen: Vec<Seen>,
     pub(crate) driving: JoinHandle<()>,
     follow: Follow,
 }
 
 impl Running {
+    fn driving(run: Run, follow: Follow) -> Self {
+        let (id, session) = (run.id(), run.session().clone());
+        let signals = Signals::default();
+        let Signals { cancel, suspend } = signals.clone();
+        let driving = tokio::spawn(run.drive(signals));
+        Self { follow, id, session, cancel, suspend, driving, seen: Vec::new() }
+    }
+
     /// Looks on until something fits; returns what that gives.
     pub(crate) async fn until<T>(&mut self, mut fits: impl FnMut(&Seen) -> Option<T>) -> T {
         loop {
@@ -335,6 +363,12 @@ impl Own {
     /// Does this, too, whenever a call is planned.
     pub(crate) fn planning(self, planning: impl Fn() + Send + Sync + 'static) -> Self {
         Self { planning: Box::new(planning), ..self }
+    }
+
+    /// Says that every call reads this file.
+    pub(crate) fn reading(self, path: &str) -> Self {
+        let place = Place { side: Side::Inside, special: None };
+        Self { effect: Effect::Read(Target::new(path, place)), ..self }
     }
 
     /// Says that every call changes this file.

@@ -24,6 +24,10 @@ impl Clock for Hasty {
         Timestamp::UNIX_EPOCH
     }
 
+    fn running_for(&self) -> std::time::Duration {
+        std::time::Duration::ZERO
+    }
+
     async fn sleep_until(&self, _until: Timestamp) {}
 }
 

@@ -1,35 +1,19 @@
 //! Approvals as rows: made once, changed only by compare-and-set, each change with its events.
 
-use std::time::Duration;
+mod change;
+mod row;
 
-use countersign_core::shell::Part;
-use countersign_core::{
-    Approval, ApprovalId, Basis, Digest, Effect, Event, Outcome, ProjectId, Risk, RunId, State,
-    Status, ToolCall, Verdict, masked, masked_text,
-};
+use countersign_core::{Approval, ApprovalId, ProjectId, RunId, Status};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize};
 
-use super::writer::Ledger;
-use super::{Store, StoreError, StoredRule, diffs, from_json, iso, json, moment, rules};
+use self::change::{change, log_change};
+use self::row::{COLUMNS, approval, insert};
+use super::database::Connection;
+use super::value::{Row, Value, values};
+use super::{Store, StoreError, StoredRule, rules};
 
-/// Who the calls of an embedded or single-user server belong to.
-const LOCAL_USER: &str = "local";
-
-/// The part of an approval that never changes, as it stands in the `request` column.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    call: ToolCall,
-    effects: Vec<Effect>,
-    summary: String,
-    verdict: Verdict,
-    created_at: Timestamp,
-    #[serde(default)]
-    commands: Vec<Part>,
-    #[serde(default)]
-    basis: Basis,
-}
+/// How many requests one sweep of deadlines settles: bounds how long others wait for it.
+const SWEEP: usize = 256;
 
 /// What a transition found and left.
 #[derive(Debug)]
@@ -42,25 +26,33 @@ pub enum Transition<E> {
     Made(Box<Approval>),
 }
 
-const COLUMNS: &str = "approval_id, risk_level, digest, request, preview, state";
-
 impl Store {
     /// Keeps a new approval in whatever state it has come to, with the events that tell of it.
+    ///
+    /// One that is to wait is not kept, and false returned, if `limit` of the project wait already.
     pub(crate) async fn keep_approval(
         &self,
         approval: Approval,
+        limit: u64,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.writer
             .write(move |ledger| {
-                insert(ledger.db, &approval)?;
-                rules::count_uses(ledger.db, &approval, now)?;
-                log_change(ledger, Status::Pending, &approval, now)
+                let waits = approval.status() == Status::AwaitingApproval;
+                if ledger.book(&approval.call.project)?.pending >= limit && waits {
+                    return Ok(false);
+                }
+                insert(ledger, &approval)?;
+                rules::count_uses(ledger, &approval, now)?;
+                log_change(ledger, Status::Pending, &approval, now)?;
+                Ok(true)
             })
             .await
     }
 
     /// Takes an approval from one state to the next, as the pure rule `step` says.
+    ///
+    /// `step` may be asked more than once: what it said the last time is what counts.
     pub(crate) async fn transition<E, F>(
         &self,
         id: ApprovalId,
@@ -69,9 +61,9 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
     {
-        self.writer.write(move |ledger| change(ledger, id, now, step)).await
+        self.writer.write(move |ledger| change(ledger, id, now, &step)).await
     }
 
     /// Takes an approval to the next state and, if that approves it, keeps the rules it grants.
@@ -84,14 +76,14 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
-                let made = change(ledger, id, now, step)?;
+                let made = change(ledger, id, now, &step)?;
                 let approved = |it: &Approval| it.status() == Status::Approved;
                 if matches!(&made, Transition::Made(settled) if approved(settled)) {
-                    rules.iter().try_for_each(|rule| rules::add(ledger.db, rule))?;
+                    rules::grant(ledger, &rules, now)?;
                 }
                 Ok(made)
             })
@@ -108,13 +100,13 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: FnOnce(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
-                let made = change(ledger, id, now, step)?;
+                let made = change(ledger, id, now, &step)?;
                 if matches!(made, Transition::Made(_)) {
-                    insert(ledger.db, &next)?;
+                    insert(ledger, &next)?;
                     log_change(ledger, Status::Pending, &next, now)?;
                 }
                 Ok(made)
@@ -122,36 +114,66 @@ impl Store {
             .await
     }
 
+    /// Settles requests whose time has come, all in one step; returns those that it settled.
+    pub(crate) async fn expire(
+        &self,
+        due: Vec<ApprovalId>,
+        now: Timestamp,
+    ) -> Result<Vec<ApprovalId>, StoreError> {
+        self.writer
+            .write(move |ledger| {
+                let mut expired = Vec::new();
+                for id in &due {
+                    // One that was decided meanwhile is no longer ours to settle.
+                    let made = change(ledger, *id, now, &|it: Approval| it.expire(now))?;
+                    if let Transition::Made(approval) = made {
+                        expired.push(approval.id);
+                    }
+                }
+                Ok(expired)
+            })
+            .await
+    }
+
     /// Returns an approval.
     pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
-        self.readers.read(move |db| find(db, id)).await
+        match self.fresh.get(id) {
+            Some(fresh) => Ok(Some(Approval::clone(&fresh))),
+            None => self.readers.read(move |db| row::find(db, id)).await,
+        }
     }
 
-    /// Returns the approvals of a project that wait for a person, oldest first.
-    pub async fn waiting(&self, project: &ProjectId) -> Result<Vec<Approval>, StoreError> {
+    /// Returns approvals of a project that wait for a person, oldest first, after one of them.
+    pub async fn waiting(
+        &self,
+        project: &ProjectId,
+        after: Option<(Timestamp, ApprovalId)>,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
         let project = project.clone();
         self.readers
-            .read(move |db| {
-                list(
+            .read(move |db| match after {
+                None => list(
                     db,
-                    "project_id = ? AND status = 'AWAITING_APPROVAL' ORDER BY created_at, rowid",
-                    &[project.as_str()],
-                )
+                    "tool_executions.project_id = $1 AND status = 'AWAITING_APPROVAL'
+                     ORDER BY created_at, tool_executions.approval_id LIMIT $2",
+                    values![project.as_str(), limit],
+                ),
+                Some((at, id)) => list(
+                    db,
+                    "tool_executions.project_id = $1 AND status = 'AWAITING_APPROVAL'
+                       AND (created_at, tool_executions.approval_id) > ($2, $3)
+                     ORDER BY created_at, tool_executions.approval_id LIMIT $4",
+                    values![project.as_str(), at, id.to_string(), limit],
+                ),
             })
             .await
     }
 
-    /// Returns the ids of what a run has not finished.
+    /// Returns what a run has not finished.
     pub async fn open_in_run(&self, run: RunId) -> Result<Vec<Approval>, StoreError> {
-        self.readers
-            .read(move |db| {
-                list(
-                    db,
-                    "run_id = ? AND status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')",
-                    &[&run.to_string()],
-                )
-            })
-            .await
+        let open = "run_id = $1 AND status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')";
+        self.readers.read(move |db| list(db, open, values![run.to_string()])).await
     }
 
     /// Returns the newest calls of a project, newest first: without what was shown and what came of
@@ -164,27 +186,15 @@ impl Store {
         let project = project.clone();
         self.readers
             .read(move |db| {
-                let mut query = db.prepare_cached(
-                    "SELECT approval_id, risk_level, digest, request, NULL AS preview,
-                       json_replace(state, '$.result', '') AS state
-                     FROM tool_executions WHERE project_id = ?
-                     ORDER BY rowid DESC LIMIT ?",
+                let rows = db.query(
+                    "SELECT approval_id, risk_level, digest, request, NULL, state, NULL
+                     FROM tool_executions WHERE project_id = $1
+                     ORDER BY created_at DESC, approval_id DESC LIMIT $2",
+                    values![project.as_str(), limit],
                 )?;
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let mut rows = query.query(params![project.as_str(), limit])?;
-                let mut recent = Vec::new();
-                while let Some(row) = rows.next()? {
-                    recent.push(approval(row)?);
-                }
-                Ok(recent)
+                rows.into_iter().map(approval).collect()
             })
             .await
-    }
-
-    /// Returns everything that waits or runs, of whatever project: what a dead process left behind.
-    pub(crate) async fn unfinished(&self) -> Result<Vec<Approval>, StoreError> {
-        let open = "status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')";
-        self.readers.read(move |db| list(db, open, &[])).await
     }
 
     /// Returns the ids of requests whose time has come, and when the next one's will.
@@ -194,18 +204,19 @@ impl Store {
     ) -> Result<(Vec<ApprovalId>, Option<Timestamp>), StoreError> {
         self.readers
             .read(move |db| {
-                let mut query = db.prepare_cached(
+                let rows = db.query(
                     "SELECT approval_id, expires_at FROM tool_executions
-                     WHERE status = 'AWAITING_APPROVAL' ORDER BY expires_at LIMIT 256",
+                     WHERE status = 'AWAITING_APPROVAL' ORDER BY expires_at LIMIT $1",
+                    values![SWEEP],
                 )?;
-                let mut rows = query.query([])?;
                 let mut due = Vec::new();
-                while let Some(row) = rows.next()? {
-                    let at = moment(&row.get::<_, String>(1)?)?;
+                for mut row in rows {
+                    let id = row.parse("approval id")?;
+                    let at: Timestamp = row.take()?;
                     if at > now {
                         return Ok((due, Some(at)));
                     }
-                    due.push(id_of(&row.get::<_, String>(0)?)?);
+                    due.push(id);
                 }
                 // A full page of due ones: come back at once for the rest.
                 let more = (!due.is_empty()).then_some(now);
@@ -215,260 +226,29 @@ impl Store {
     }
 }
 
-fn change<E>(
-    ledger: &mut Ledger<'_>,
-    id: ApprovalId,
-    now: Timestamp,
-    step: impl FnOnce(Approval) -> Result<Approval, E>,
-) -> Result<Transition<E>, StoreError> {
-    let Some(approval) = find(ledger.db, id)? else { return Ok(Transition::Unknown) };
-    let before = approval.status();
-    let bound_to = approval.digest.clone();
-    match step(approval) {
-        Err(refused) => Ok(Transition::Refused(refused)),
-        Ok(approval) => {
-            if approval.digest != bound_to {
-                amend(ledger.db, &approval)?;
-            }
-            update(ledger.db, before, &approval)?;
-            log_change(ledger, before, &approval, now)?;
-            Ok(Transition::Made(Box::new(approval)))
-        }
-    }
+/// Returns calls of a project in the order of their ids, after one of them, each with the status
+/// that stands in its column.
+pub(super) fn after(
+    db: &mut dyn Connection,
+    project: &ProjectId,
+    id: &str,
+    limit: usize,
+) -> Result<Vec<(Status, Approval)>, StoreError> {
+    let sql = format!(
+        "SELECT status, {COLUMNS} WHERE project_id = $1 AND tool_executions.approval_id > $2
+         ORDER BY tool_executions.approval_id LIMIT $3"
+    );
+    let rows = db.query(&sql, values![project.as_str(), id, limit])?;
+    let both = |mut row: Row| Ok((row.parse("status")?, approval(row)?));
+    rows.into_iter().map(both).collect()
 }
 
-/// Tells the log what a change means to those who watch.
-fn log_change(
-    ledger: &mut Ledger<'_>,
-    before: Status,
-    approval: &Approval,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    for event in events_of(before, approval) {
-        let call = &approval.call;
-        ledger.log(&call.project, Some(&call.session), call.run, now, &event)?;
-    }
-    Ok(())
-}
-
-fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
-    let mut events = Vec::new();
-    let after = approval.status();
-    match (before, after) {
-        (_, Status::AwaitingApproval) => {
-            events.push(Event::ApprovalRequested { approval: approval.id });
-        }
-        (Status::AwaitingApproval, _) => events.push(resolved(approval)),
-        _ => events.push(Event::ToolState {
-            execution: approval.call.id,
-            tool_name: approval.call.tool_name.clone(),
-            status: after,
-        }),
-    }
-    if let Some(answer) = approval.answer() {
-        events.push(Event::ToolResult {
-            tool_use_id: approval.call.tool_use_id.clone(),
-            content: answer.content,
-            is_error: answer.is_error,
-        });
-    }
-    events
-}
-
-fn resolved(approval: &Approval) -> Event {
-    let (by, feedback) = match &approval.state {
-        State::Approved { by, .. } => (Some(by.to_string()), None),
-        State::Rejected { by, feedback, .. } => (Some(by.to_string()), feedback.clone()),
-        _ => (None, None),
-    };
-    Event::ApprovalResolved { approval: approval.id, status: approval.status(), by, feedback }
-}
-
-impl Request {
-    fn of(approval: &Approval) -> Self {
-        Self {
-            call: approval.call.clone(),
-            effects: approval.effects.clone(),
-            summary: approval.summary.clone(),
-            verdict: approval.verdict.clone(),
-            created_at: approval.created_at,
-            commands: approval.commands.clone(),
-            basis: approval.basis.clone(),
-        }
-    }
-}
-
-/// Writes what a person has changed of a request, and what followed from that.
-fn amend(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
-    diffs::keep(db, approval)?;
-    db.prepare_cached(
-        "UPDATE tool_executions SET tool_params = ?, risk_level = ?, digest = ?, request = ?,
-           preview = ?
-         WHERE approval_id = ?",
-    )?
-    .execute(params![
-        json(&masked(&approval.call.input))?,
-        approval.risk.to_string(),
-        approval.digest.as_str(),
-        json(&Request::of(approval))?,
-        approval.preview.as_ref().map(json).transpose()?,
-        approval.id.to_string(),
-    ])?;
-    Ok(())
-}
-
-fn insert(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
-    let call = &approval.call;
-    let request = Request::of(approval);
-    diffs::keep(db, approval)?;
-    db.prepare_cached(
-        "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
-           tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,
-           preview, state)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )?
-    .execute(params![
-        call.id.to_string(),
-        LOCAL_USER,
-        call.project.as_str(),
-        call.session.as_str(),
-        approval.id.to_string(),
-        call.tool_name,
-        json(&masked(&call.input))?,
-        approval.risk.to_string(),
-        approval.verdict.outcome == Outcome::Ask,
-        approval.status().as_str(),
-        iso(approval.created_at),
-        call.run.map(|run| run.to_string()),
-        approval.digest.as_str(),
-        json(&request)?,
-        approval.preview.as_ref().map(json).transpose()?,
-        json(&approval.state)?,
-    ])?;
-    update(db, approval.status(), approval)
-}
-
-/// The columns that follow from the state, for people who read the table.
-#[derive(Default)]
-struct Told<'a> {
-    result: Option<String>,
-    error: Option<String>,
-    error_type: Option<&'a str>,
-    execution_time: Option<Duration>,
-    approved_at: Option<Timestamp>,
-    completed_at: Option<Timestamp>,
-    expires_at: Option<Timestamp>,
-}
-
-impl<'a> Told<'a> {
-    fn by(state: &'a State) -> Self {
-        let nothing = Self::default();
-        match state {
-            State::Pending => nothing,
-            State::AwaitingApproval { deadline } => Self { expires_at: Some(*deadline), ..nothing },
-            State::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
-            State::Executing { approved_at, .. } => {
-                Self { approved_at: Some(*approved_at), ..nothing }
-            }
-            State::Completed { approved_at, since, at, result, .. } => Self {
-                result: Some(masked_text(result)),
-                execution_time: Duration::try_from(at.duration_since(*since)).ok(),
-                approved_at: Some(*approved_at),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            State::Failed { at, failure, .. } => Self {
-                error: Some(masked_text(&failure.error)),
-                error_type: Some(&failure.error_type),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            State::Rejected { at, feedback, .. } => Self {
-                error: feedback.as_deref().map(masked_text),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            State::Timeout { at } | State::Cancelled { at, .. } => {
-                Self { completed_at: Some(*at), ..nothing }
-            }
-        }
-    }
-}
-
-fn update(db: &Connection, before: Status, approval: &Approval) -> Result<(), StoreError> {
-    let told = Told::by(&approval.state);
-    // `status = ?` is the lock: of two that would change the row, one does.
-    let changed = db
-        .prepare_cached(
-            "UPDATE tool_executions SET status = ?, state = ?, result = ?, error = ?, error_type = ?,
-               execution_time_ms = ?, approved_at = coalesce(?, approved_at), completed_at = ?,
-               expires_at = coalesce(?, expires_at)
-             WHERE approval_id = ? AND status = ?",
-        )?
-        .execute(params![
-            approval.status().as_str(),
-            json(&approval.state)?,
-            told.result,
-            told.error,
-            told.error_type,
-            told.execution_time.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
-            told.approved_at.map(iso),
-            told.completed_at.map(iso),
-            told.expires_at.map(iso),
-            approval.id.to_string(),
-            before.as_str(),
-        ])?;
-    if changed == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::corrupt("approval", format!("`{}` is no longer {before}", approval.id)))
-    }
-}
-
-fn find(db: &Connection, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM tool_executions WHERE approval_id = ?");
-    db.prepare_cached(&sql)?
-        .query_row([id.to_string()], |row| Ok(approval(row)))
-        .optional()?
-        .transpose()
-}
-
-fn list(db: &Connection, condition: &str, with: &[&str]) -> Result<Vec<Approval>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM tool_executions WHERE {condition}");
-    let mut query = db.prepare_cached(&sql)?;
-    let mut rows = query.query(rusqlite::params_from_iter(with))?;
-    let mut approvals = Vec::new();
-    while let Some(row) = rows.next()? {
-        approvals.push(approval(row)?);
-    }
-    Ok(approvals)
-}
-
-fn approval(row: &Row<'_>) -> Result<Approval, StoreError> {
-    let text = |column: &str| row.get::<_, String>(column);
-    let Request { call, effects, summary, verdict, created_at, commands, basis } =
-        from_json("request", &text("request")?)?;
-    let preview: Option<String> = row.get("preview")?;
-    Ok(Approval {
-        id: id_of(&text("approval_id")?)?,
-        call,
-        effects,
-        commands,
-        summary,
-        basis,
-        risk: risk_of(&text("risk_level")?)?,
-        verdict,
-        preview: preview.map(|preview| from_json("preview", &preview)).transpose()?,
-        digest: Digest::from(text("digest")?),
-        created_at,
-        state: from_json("state", &text("state")?)?,
-    })
-}
-
-fn id_of(text: &str) -> Result<ApprovalId, StoreError> {
-    text.parse().map_err(|error| StoreError::corrupt("approval id", error))
-}
-
-fn risk_of(text: &str) -> Result<Risk, StoreError> {
-    from_json("risk", &format!("\"{text}\""))
+pub(super) fn list(
+    db: &mut dyn Connection,
+    condition: &str,
+    with: &[Value<'_>],
+) -> Result<Vec<Approval>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} WHERE {condition}");
+    let rows: Vec<Row> = db.query(&sql, with)?;
+    rows.into_iter().map(approval).collect()
 }

@@ -1,50 +1,13 @@
-//! Conversations: sessions, their runs, and the messages as the model's API has them.
+//! Conversations: sessions, and the messages as the model's API has them.
 
-use countersign_core::{Event, ProjectId, RunId, SessionId};
+use countersign_core::{ProjectId, RunId, SessionId};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
-use super::writer::Ledger;
-use super::{Store, StoreError, from_json, iso, json, moment};
-
-/// A run about to begin.
-#[derive(Clone, Debug)]
-pub struct NewRun {
-    /// Its id.
-    pub id: RunId,
-    /// Where it belongs.
-    pub project: ProjectId,
-    /// The conversation it begins or goes on with.
-    pub session: SessionId,
-    /// What a new conversation is called in lists.
-    pub title: String,
-    /// The person's message, as the model's API has it.
-    pub message: Value,
-    /// What the log tells first.
-    pub events: Vec<Event>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// The model had its say.
-    Done,
-    /// Something broke.
-    Failed,
-    /// A person stopped it.
-    Cancelled,
-}
-
-impl RunEnd {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "DONE",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-}
+use super::ledger::Ledger;
+use super::runs::{NewMessage, RunKey};
+use super::value::{Row, values};
+use super::{Store, StoreError, from_json, json};
 
 /// A conversation, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,78 +24,33 @@ pub struct SessionRow {
     pub active: bool,
 }
 
+/// A message as it is recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// The message, as the model's API has it.
+    pub body: Value,
+    /// How the answer ended, where that was noted.
+    pub outcome: Option<Value>,
+}
+
 impl Store {
-    /// Begins a run unless its conversation has one; returns whether it did.
-    pub(crate) async fn begin_run(&self, run: NewRun, now: Timestamp) -> Result<bool, StoreError> {
-        self.writer.write(move |ledger| begin(ledger, &run, now)).await
-    }
-
-    /// Appends messages and events of a run in one step.
-    pub(crate) async fn record(
+    /// Returns the messages of a conversation with what is known beside them, oldest first.
+    pub async fn recorded(
         &self,
         project: &ProjectId,
         session: &SessionId,
-        run: RunId,
-        messages: Vec<Value>,
-        events: Vec<Event>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<Recorded>, StoreError> {
         let (project, session) = (project.clone(), session.clone());
-        self.writer
-            .write(move |ledger| {
-                for message in &messages {
-                    append(ledger.db, &project, &session, run, message, now)?;
-                }
-                log_all(ledger, &project, &session, run, &events, now)
-            })
-            .await
-    }
-
-    /// Ends a run; a run that has ended already stays as it is.
-    pub(crate) async fn end_run(
-        &self,
-        project: &ProjectId,
-        session: &SessionId,
-        run: RunId,
-        end: RunEnd,
-        event: Event,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let (project, session) = (project.clone(), session.clone());
-        self.writer
-            .write(move |ledger| {
-                let ended = ledger.db.execute(
-                    "UPDATE runs SET status = ?, ended_at = ? WHERE id = ? AND status = 'RUNNING'",
-                    params![end.as_str(), iso(now), run.to_string()],
-                )?;
-                if ended == 1 {
-                    log_all(ledger, &project, &session, run, &[event], now)
-                } else {
-                    Ok(())
-                }
-            })
-            .await
-    }
-
-    /// Returns the runs that no process has ended.
-    pub(crate) async fn running(&self) -> Result<Vec<(ProjectId, SessionId, RunId)>, StoreError> {
         self.readers
-            .read(|db| {
-                let mut query = db.prepare(
-                    "SELECT project_id, session_id, id FROM runs WHERE status = 'RUNNING'",
+            .read(move |db| {
+                let rows = db.query(
+                    "SELECT run_id, body, outcome FROM messages
+                     WHERE project_id = $1 AND session_id = $2 ORDER BY position",
+                    values![project.as_str(), session.as_str()],
                 )?;
-                let mut rows = query.query([])?;
-                let mut runs = Vec::new();
-                while let Some(row) = rows.next()? {
-                    let id: String = row.get(2)?;
-                    let id = id.parse().map_err(|error| StoreError::corrupt("run id", error))?;
-                    runs.push((
-                        row.get::<_, String>(0)?.into(),
-                        row.get::<_, String>(1)?.into(),
-                        id,
-                    ));
-                }
-                Ok(runs)
+                rows.into_iter().map(recorded).collect()
             })
             .await
     }
@@ -146,15 +64,12 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let mut query = db.prepare_cached(
-                    "SELECT body FROM messages WHERE project_id = ? AND session_id = ? ORDER BY position",
+                let rows = db.query(
+                    "SELECT body FROM messages WHERE project_id = $1 AND session_id = $2
+                     ORDER BY position",
+                    values![project.as_str(), session.as_str()],
                 )?;
-                let mut rows = query.query([project.as_str(), session.as_str()])?;
-                let mut messages = Vec::new();
-                while let Some(row) = rows.next()? {
-                    messages.push(from_json("message", &row.get::<_, String>(0)?)?);
-                }
-                Ok(messages)
+                rows.into_iter().map(|mut row| row.json("message")).collect()
             })
             .await
     }
@@ -168,9 +83,11 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let mut query =
-                    db.prepare_cached("SELECT 1 FROM sessions WHERE project_id = ? AND id = ?")?;
-                Ok(query.exists([project.as_str(), session.as_str()])?)
+                let found = db.one(
+                    "SELECT id FROM sessions WHERE project_id = $1 AND id = $2",
+                    values![project.as_str(), session.as_str()],
+                )?;
+                Ok(found.is_some())
             })
             .await
     }
@@ -183,98 +100,90 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<SessionRow>, StoreError> {
         let project = project.clone();
+        let (at, id) =
+            before.map_or((Timestamp::MAX, String::new()), |(at, id)| (at, id.to_string()));
         self.readers
             .read(move |db| {
-                let (at, id) = before.map_or((iso(Timestamp::MAX), String::new()), |(at, id)| {
-                    (iso(at), id.to_string())
-                });
-                let mut query = db.prepare_cached(
+                let rows = db.query(
                     "SELECT id, title, created_at, updated_at, EXISTS (SELECT 1 FROM runs
                        WHERE runs.project_id = sessions.project_id AND runs.session_id = sessions.id
-                         AND runs.status = 'RUNNING') AS active
-                     FROM sessions WHERE project_id = ?1
-                       AND (updated_at < ?2 OR (updated_at = ?2 AND id > ?3))
-                     ORDER BY updated_at DESC, id LIMIT ?4",
+                         AND runs.status = 'RUNNING')
+                     FROM sessions WHERE project_id = $1
+                       AND (updated_at < $2 OR (updated_at = $2 AND id > $3))
+                     ORDER BY updated_at DESC, id LIMIT $4",
+                    values![project.as_str(), at, &id, limit],
                 )?;
-                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let mut rows = query.query(params![project.as_str(), at, id, limit])?;
-                let mut sessions = Vec::new();
-                while let Some(row) = rows.next()? {
-                    sessions.push(SessionRow {
-                        id: row.get::<_, String>("id")?.into(),
-                        title: row.get("title")?,
-                        created_at: moment(&row.get::<_, String>("created_at")?)?,
-                        updated_at: moment(&row.get::<_, String>("updated_at")?)?,
-                        active: row.get("active")?,
-                    });
-                }
-                Ok(sessions)
+                rows.into_iter().map(session_row).collect()
             })
             .await
     }
 }
 
-fn begin(ledger: &mut Ledger<'_>, run: &NewRun, now: Timestamp) -> Result<bool, StoreError> {
-    let busy = ledger
-        .db
-        .prepare_cached(
-            "SELECT 1 FROM runs WHERE project_id = ? AND session_id = ? AND status = 'RUNNING'",
-        )?
-        .query_row([run.project.as_str(), run.session.as_str()], |_| Ok(()))
-        .optional()?
-        .is_some();
-    if busy {
-        return Ok(false);
-    }
-    ledger.db.execute(
-        "INSERT INTO sessions (project_id, id, title, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-         ON CONFLICT DO UPDATE SET updated_at = excluded.updated_at",
-        params![run.project.as_str(), run.session.as_str(), run.title, iso(now)],
-    )?;
-    ledger.db.execute(
-        "INSERT INTO runs (id, project_id, session_id, status, created_at) VALUES (?, ?, ?, 'RUNNING', ?)",
-        params![run.id.to_string(), run.project.as_str(), run.session.as_str(), iso(now)],
-    )?;
-    append(ledger.db, &run.project, &run.session, run.id, &run.message, now)?;
-    log_all(ledger, &run.project, &run.session, run.id, &run.events, now)?;
-    Ok(true)
+fn recorded(mut row: Row) -> Result<Recorded, StoreError> {
+    let (run, body) = (row.parse("run id")?, row.json("message")?);
+    let outcome = row.take::<Option<String>>()?;
+    let outcome = outcome.map(|it| from_json("outcome", &it)).transpose()?;
+    Ok(Recorded { run, body, outcome })
 }
 
-fn append(
-    db: &Connection,
-    project: &ProjectId,
-    session: &SessionId,
-    run: RunId,
-    message: &Value,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    db.prepare_cached(
-        "INSERT INTO messages (project_id, session_id, position, run_id, body, created_at)
-         SELECT ?1, ?2, coalesce(max(position), 0) + 1, ?3, ?4, ?5
-         FROM messages WHERE project_id = ?1 AND session_id = ?2",
-    )?
-    .execute(params![
-        project.as_str(),
-        session.as_str(),
-        run.to_string(),
-        json(message)?,
-        iso(now)
-    ])?;
-    db.prepare_cached("UPDATE sessions SET updated_at = ? WHERE project_id = ? AND id = ?")?
-        .execute(params![iso(now), project.as_str(), session.as_str()])?;
-    Ok(())
+fn session_row(mut row: Row) -> Result<SessionRow, StoreError> {
+    Ok(SessionRow {
+        id: row.take::<String>()?.into(),
+        title: row.take()?,
+        created_at: row.take()?,
+        updated_at: row.take()?,
+        active: row.take()?,
+    })
 }
 
-fn log_all(
+/// Makes sure a conversation is there, and notes that something happened in it.
+pub(super) fn touch(
     ledger: &mut Ledger<'_>,
     project: &ProjectId,
     session: &SessionId,
-    run: RunId,
-    events: &[Event],
+    title: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    for event in events {
-        ledger.log(project, Some(session), Some(run), now, event)?;
-    }
+    ledger.execute(
+        "INSERT INTO sessions (project_id, id, title, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $4)
+         ON CONFLICT (project_id, id) DO UPDATE SET updated_at = excluded.updated_at",
+        values![project.as_str(), session.as_str(), title, now],
+    )?;
+    Ok(())
+}
+
+/// Appends a message of a run. The books are open, so nobody else appends at the same time.
+pub(super) fn append(
+    ledger: &mut Ledger<'_>,
+    key: &RunKey,
+    message: &NewMessage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (project, session) = (key.project.as_str(), key.session.as_str());
+    let last = ledger.one(
+        "SELECT position FROM messages WHERE project_id = $1 AND session_id = $2
+         ORDER BY position DESC LIMIT 1",
+        values![project, session],
+    )?;
+    let last: i64 = last.map_or(Ok(0), |mut row| row.take())?;
+    ledger.execute(
+        "INSERT INTO messages
+           (project_id, session_id, position, run_id, body, outcome, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        values![
+            project,
+            session,
+            last + 1,
+            key.run.to_string(),
+            json(&message.body)?,
+            message.outcome.as_ref().map(json).transpose()?,
+            now
+        ],
+    )?;
+    ledger.execute(
+        "UPDATE sessions SET updated_at = $1 WHERE project_id = $2 AND id = $3",
+        values![now, project, session],
+    )?;
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Diffs that are too long to go with their request, whole.
 
-use countersign_core::{Approval, ApprovalId, Preview};
-use rusqlite::{Connection, OptionalExtension, params};
+use countersign_core::{Approval, ApprovalId, DiffPreview, Preview};
 
+use super::ledger::Ledger;
+use super::value::values;
 use super::{Store, StoreError};
 
 /// A stretch of a diff.
@@ -25,13 +26,13 @@ impl Store {
         from: usize,
         limit: usize,
     ) -> Result<Option<DiffLines>, StoreError> {
-        let file = i64::try_from(file).unwrap_or(i64::MAX);
         self.readers
             .read(move |db| {
-                let body: Option<String> = db
-                    .prepare_cached("SELECT body FROM diffs WHERE approval_id = ? AND file = ?")?
-                    .query_row(params![id.to_string(), file], |row| row.get(0))
-                    .optional()?;
+                let row = db.one(
+                    "SELECT body FROM diffs WHERE approval_id = $1 AND file = $2",
+                    values![id.to_string(), file],
+                )?;
+                let body: Option<String> = row.map(|mut row| row.take()).transpose()?;
                 Ok(body.map(|body| DiffLines {
                     total: body.split('\n').count(),
                     lines: body.split('\n').skip(from).take(limit).map(str::to_owned).collect(),
@@ -41,23 +42,28 @@ impl Store {
     }
 }
 
-/// Keeps what a request's preview does not hold of its diffs.
-pub(super) fn keep(db: &Connection, approval: &Approval) -> Result<(), StoreError> {
-    let files = match &approval.preview {
+/// Returns whether diffs of a request are too long to go with it.
+pub(super) fn are_kept(approval: &Approval) -> bool {
+    files(approval).iter().any(|file| file.whole.is_some())
+}
+
+fn files(approval: &Approval) -> &[DiffPreview] {
+    match &approval.preview {
         Some(Preview::Diff(file)) => std::slice::from_ref(file),
         Some(Preview::MultiDiff { files, .. }) => files.as_slice(),
         Some(Preview::Command(_) | Preview::Generic { .. }) | None => &[],
-    };
-    for (at, file) in files.iter().enumerate() {
+    }
+}
+
+/// Keeps what a request's preview does not hold of its diffs.
+pub(super) fn keep(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
+    for (at, file) in files(approval).iter().enumerate() {
         let Some(whole) = &file.whole else { continue };
-        db.prepare_cached(
-            "INSERT OR REPLACE INTO diffs (approval_id, file, body) VALUES (?, ?, ?)",
-        )?
-        .execute(params![
-            approval.id.to_string(),
-            i64::try_from(at).unwrap_or(i64::MAX),
-            whole.as_ref()
-        ])?;
+        ledger.execute(
+            "INSERT INTO diffs (approval_id, file, body) VALUES ($1, $2, $3)
+             ON CONFLICT (approval_id, file) DO UPDATE SET body = excluded.body",
+            values![approval.id.to_string(), at, whole.as_ref()],
+        )?;
     }
     Ok(())
 }

@@ -2,9 +2,13 @@
 
 use countersign_core::{Event, ProjectId, RunId, SessionId};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Store, StoreError, from_json, iso, json, moment};
+use super::ledger::Ledger;
+use super::value::{Row, values};
+use super::{Store, StoreError, json};
+
+/// How many entries one sweep forgets: bounds how long others wait for it.
+const SWEEP: u64 = 1000;
 
 /// One numbered entry of a project's log.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,42 +25,65 @@ pub struct Entry {
     pub event: Event,
 }
 
-/// Appends an event and returns its number. Only the writer calls this, so numbers have no gaps.
-pub(super) fn append(
-    db: &Connection,
+/// Writes an event under a number that the project's books gave.
+pub(super) fn insert(
+    ledger: &mut Ledger<'_>,
     project: &ProjectId,
+    seq: u64,
     session: Option<&SessionId>,
     run: Option<RunId>,
     at: Timestamp,
     event: &Event,
-) -> Result<u64, StoreError> {
-    let seq = newest(db, project)? + 1;
-    db.prepare_cached(
-        "INSERT INTO events (project_id, seq, session_id, run_id, at, body) VALUES (?, ?, ?, ?, ?, ?)",
-    )?
-    .execute(params![
-        project.as_str(),
-        seq.cast_signed(),
-        session.map(SessionId::as_str),
-        run.map(|run| run.to_string()),
-        iso(at),
-        json(&event.clone().masked())?
-    ])?;
-    Ok(seq)
-}
-
-fn newest(db: &Connection, project: &ProjectId) -> Result<u64, StoreError> {
-    let newest: Option<i64> = db
-        .prepare_cached("SELECT max(seq) FROM events WHERE project_id = ?")?
-        .query_row([project.as_str()], |row| row.get(0))?;
-    Ok(newest.unwrap_or(0).cast_unsigned())
+) -> Result<(), StoreError> {
+    ledger.execute(
+        "INSERT INTO events (project_id, seq, session_id, run_id, at, body)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        values![
+            project.as_str(),
+            seq,
+            session.map(SessionId::as_str),
+            run.map(|run| run.to_string()),
+            at,
+            json(&event.clone().masked())?,
+        ],
+    )?;
+    Ok(())
 }
 
 impl Store {
     /// Returns the number of the newest entry of a project's log, 0 for none.
     pub async fn head(&self, project: &ProjectId) -> Result<u64, StoreError> {
         let project = project.clone();
-        self.readers.read(move |db| newest(db, &project)).await
+        let head = "SELECT head FROM ledgers WHERE project_id = $1";
+        self.readers
+            .read(move |db| {
+                let row = db.one(head, values![project.as_str()])?;
+                row.map_or(Ok(0), |mut row| row.take())
+            })
+            .await
+    }
+
+    /// Returns how many requests of a project wait for a person.
+    pub async fn pending(&self, project: &ProjectId) -> Result<u64, StoreError> {
+        let project = project.clone();
+        let pending = "SELECT pending FROM ledgers WHERE project_id = $1";
+        self.readers
+            .read(move |db| {
+                let row = db.one(pending, values![project.as_str()])?;
+                row.map_or(Ok(0), |mut row| row.take())
+            })
+            .await
+    }
+
+    /// Returns how far every log goes.
+    pub(crate) async fn heads(&self) -> Result<Vec<(ProjectId, u64)>, StoreError> {
+        self.readers
+            .read(|db| {
+                let rows = db.query("SELECT project_id, head FROM ledgers", &[])?;
+                let head = |mut row: Row| Ok((row.take::<String>()?.into(), row.take()?));
+                rows.into_iter().map(head).collect()
+            })
+            .await
     }
 
     /// Returns the entries after one number up to another, oldest first, at most `limit`.
@@ -70,22 +97,12 @@ impl Store {
         let project = project.clone();
         self.readers
             .read(move |db| {
-                let mut query = db.prepare_cached(
+                let rows = db.query(
                     "SELECT seq, session_id, run_id, at, body FROM events
-                     WHERE project_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+                     WHERE project_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4",
+                    values![project.as_str(), after, up_to, limit],
                 )?;
-                let range = params![
-                    project.as_str(),
-                    after.cast_signed(),
-                    up_to.min(i64::MAX.cast_unsigned()).cast_signed(),
-                    i64::try_from(limit).unwrap_or(i64::MAX)
-                ];
-                let mut rows = query.query(range)?;
-                let mut entries = Vec::new();
-                while let Some(row) = rows.next()? {
-                    entries.push(entry(row)?);
-                }
-                Ok(entries)
+                rows.into_iter().map(entry).collect()
             })
             .await
     }
@@ -97,34 +114,65 @@ impl Store {
         project: &ProjectId,
         session: &SessionId,
     ) -> Result<u64, StoreError> {
-        let (project, session) = (project.clone(), session.clone());
-        self.readers
-            .read(move |db| {
-                let first: Option<i64> = db
-                    .prepare_cached(
-                        "SELECT min(seq) FROM events WHERE project_id = ? AND session_id = ?",
-                    )?
-                    .query_row([project.as_str(), session.as_str()], |row| row.get(0))
-                    .optional()?
-                    .flatten();
-                match first {
-                    Some(first) => Ok((first - 1).cast_unsigned()),
-                    None => newest(db, &project),
-                }
-            })
-            .await
+        let (of, session) = (project.clone(), session.clone());
+        let first = self.readers.read(move |db| {
+            let first = db.one(
+                "SELECT seq FROM events WHERE project_id = $1 AND session_id = $2
+                 ORDER BY seq LIMIT 1",
+                values![of.as_str(), session.as_str()],
+            )?;
+            first.map(|mut row| row.take::<u64>()).transpose()
+        });
+        match first.await? {
+            Some(first) => Ok(first - 1),
+            None => self.head(project).await,
+        }
+    }
+
+    /// Forgets the oldest entries of all logs that are from before a moment; returns whether there
+    /// may be more of them. Numbers stay as they are.
+    pub(crate) async fn forget_entries(&self, before: Timestamp) -> Result<bool, StoreError> {
+        let mut more = false;
+        for (project, _) in self.heads().await? {
+            let forgotten = self.writer.write(move |ledger| forget(ledger, &project, before));
+            more |= forgotten.await? >= SWEEP;
+        }
+        Ok(more)
     }
 }
 
-fn entry(row: &rusqlite::Row<'_>) -> Result<Entry, StoreError> {
-    let run: Option<String> = row.get("run_id")?;
+/// Only from the old end, so that what is left has no gaps.
+fn forget(
+    ledger: &mut Ledger<'_>,
+    project: &ProjectId,
+    before: Timestamp,
+) -> Result<u64, StoreError> {
+    let kept = ledger.one(
+        "SELECT seq FROM events WHERE project_id = $1 AND at >= $2 ORDER BY seq LIMIT 1",
+        values![project.as_str(), before],
+    )?;
+    let oldest = ledger.one(
+        "SELECT seq FROM events WHERE project_id = $1 ORDER BY seq LIMIT 1",
+        values![project.as_str()],
+    )?;
+    let Some(oldest) = oldest.map(|mut row| row.take::<u64>()).transpose()? else { return Ok(0) };
+    let kept = kept.map(|mut row| row.take::<u64>()).transpose()?;
+    let until = kept.unwrap_or(u64::MAX).min(oldest.saturating_add(SWEEP));
+    ledger.execute(
+        "DELETE FROM events WHERE project_id = $1 AND seq < $2",
+        values![project.as_str(), until],
+    )
+}
+
+fn entry(mut row: Row) -> Result<Entry, StoreError> {
     Ok(Entry {
-        seq: row.get::<_, i64>("seq")?.cast_unsigned(),
-        session: row.get::<_, Option<String>>("session_id")?.map(SessionId::from),
-        run: run
+        seq: row.take()?,
+        session: row.take::<Option<String>>()?.map(SessionId::from),
+        run: row
+            .take::<Option<String>>()?
             .map(|run| run.parse().map_err(|error| StoreError::corrupt("run id", error)))
             .transpose()?,
-        at: moment(row.get_ref("at")?.as_str().map_err(rusqlite::Error::from)?)?,
-        event: from_json("event", row.get_ref("body")?.as_str().map_err(rusqlite::Error::from)?)?,
+        at: row.take()?,
+        event: row.json("event")?,
     })
 }

@@ -2,9 +2,9 @@
 
 use countersign_core::{Digest, ProjectId};
 use jiff::Timestamp;
-use rusqlite::params;
 
-use super::{Store, StoreError, iso};
+use super::value::values;
+use super::{Store, StoreError};
 
 /// A workspace whose calls, rules and events belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +35,10 @@ impl Store {
     pub async fn keep_project(&self, project: Project, now: Timestamp) -> Result<(), StoreError> {
         self.writer
             .write(move |ledger| {
-                ledger.db.execute(
-                    "INSERT INTO projects (id, name, root, created_at) VALUES (?, ?, ?, ?)
+                ledger.execute(
+                    "INSERT INTO projects (id, name, root, created_at) VALUES ($1, $2, $3, $4)
                      ON CONFLICT DO NOTHING",
-                    params![project.id.as_str(), project.name, project.root, iso(now)],
+                    values![project.id.as_str(), &project.name, &project.root, now],
                 )?;
                 Ok(())
             })

@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use countersign_core::rule::Source;
 use countersign_core::{Approval, ApprovalId, Outcome, ProjectId, RuleId, SessionId};
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Store, StoreError, iso, moment};
+use super::audit::Act;
+use super::database::Connection;
+use super::ledger::Ledger;
+use super::value::{Row, Value, values};
+use super::{Store, StoreError};
 
 /// How a kept rule came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,14 +57,20 @@ impl StoredRule {
     pub fn source(&self) -> Source {
         if self.session.is_some() { Source::Session } else { Source::Project }
     }
+
+    /// Returns what the audit says of it.
+    fn told(&self) -> String {
+        format!("{} {}: {}", self.id, word(self.effect), self.rule)
+    }
 }
 
 impl Store {
     /// Returns the rules of a project that were not revoked, and those of all its conversations.
     pub async fn rules(&self, project: &ProjectId) -> Result<Vec<StoredRule>, StoreError> {
         let project = project.clone();
-        let all = "project_id = ? ORDER BY session_id IS NOT NULL, session_id, position, rowid";
-        self.readers.read(move |db| list(db, all, &[project.as_str()])).await
+        let all = "project_id = $1
+                   ORDER BY session_id IS NOT NULL, session_id, position, created_at, id";
+        self.readers.read(move |db| list(db, all, values![project.as_str()])).await
     }
 
     /// Returns the rules that hold in a project, and in one of its conversations.
@@ -72,8 +81,8 @@ impl Store {
     ) -> Result<Vec<StoredRule>, StoreError> {
         // A project's rules have no session, so the empty text finds none.
         let session = session.map(|it| it.as_str().to_owned()).unwrap_or_default();
-        let both = [project.to_string(), session];
-        self.readers.read(move |db| list(db, OF_BOTH, &both.each_ref().map(String::as_str))).await
+        let project = project.to_string();
+        self.readers.read(move |db| list(db, OF_BOTH, values![&project, &session])).await
     }
 
     /// Replaces a project's own rules, if `stands` agrees with those it finds.
@@ -84,38 +93,48 @@ impl Store {
         &self,
         project: &ProjectId,
         rules: Vec<StoredRule>,
+        by: &str,
         now: Timestamp,
-        stands: impl FnOnce(&[StoredRule]) -> bool + Send + 'static,
+        stands: impl Fn(&[StoredRule]) -> bool + Send + 'static,
     ) -> Result<bool, StoreError> {
-        let project = project.clone();
+        let (project, by) = (project.clone(), by.to_owned());
         self.writer
             .write(move |ledger| {
-                let old = list(ledger.db, OF_PROJECT, &[project.as_str()])?;
+                ledger.book(&project)?;
+                let old = list(ledger.db(), OF_PROJECT, values![project.as_str()])?;
                 if !stands(&old) {
                     return Ok(false);
                 }
                 let mut gone: HashMap<RuleId, StoredRule> =
                     old.into_iter().map(|rule| (rule.id, rule)).collect();
                 for (position, rule) in rules.iter().enumerate() {
-                    let position = i64::try_from(position).unwrap_or(i64::MAX);
                     match gone.remove(&rule.id) {
-                        Some(_) => change(ledger.db, rule, position)?,
-                        None => insert(ledger.db, rule, position)?,
+                        Some(_) => change(ledger, rule, position)?,
+                        None => insert(ledger, rule, position)?,
                     }
                 }
-                for id in gone.into_keys() {
-                    revoke(ledger.db, &project, id, now)?;
+                for id in gone.keys() {
+                    revoke(ledger, &project, *id, now)?;
                 }
+                let act = Act::Rules {
+                    who: by.clone(),
+                    session_id: None,
+                    kept: rules.iter().map(StoredRule::told).collect(),
+                    revoked: gone.keys().map(ToString::to_string).collect(),
+                };
+                ledger.audit(&project, now, &act)?;
                 Ok(true)
             })
             .await
     }
 
     /// Keeps new rules beside those that are there.
-    pub(crate) async fn add_rules(&self, rules: Vec<StoredRule>) -> Result<(), StoreError> {
-        self.writer
-            .write(move |ledger| rules.iter().try_for_each(|rule| add(ledger.db, rule)))
-            .await
+    pub(crate) async fn add_rules(
+        &self,
+        rules: Vec<StoredRule>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.writer.write(move |ledger| grant(ledger, &rules, now)).await
     }
 
     /// Revokes a rule; returns whether there was one to revoke.
@@ -123,29 +142,61 @@ impl Store {
         &self,
         project: &ProjectId,
         id: RuleId,
+        by: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let project = project.clone();
-        self.writer.write(move |ledger| revoke(ledger.db, &project, id, now)).await
+        let (project, by) = (project.clone(), by.to_owned());
+        self.writer
+            .write(move |ledger| {
+                ledger.book(&project)?;
+                let revoked = revoke(ledger, &project, id, now)?;
+                if revoked {
+                    let (who, kept, revoked) = (by.clone(), Vec::new(), vec![id.to_string()]);
+                    let act = Act::Rules { who, session_id: None, kept, revoked };
+                    ledger.audit(&project, now, &act)?;
+                }
+                Ok(revoked)
+            })
+            .await
     }
 }
 
-const OF_PROJECT: &str = "project_id = ? AND session_id IS NULL ORDER BY position, rowid";
-const OF_BOTH: &str = "project_id = ? AND (session_id IS NULL OR session_id = ?)
-                       ORDER BY session_id IS NOT NULL, position, rowid";
+const OF_PROJECT: &str = "project_id = $1 AND session_id IS NULL ORDER BY position, created_at, id";
+const OF_BOTH: &str = "project_id = $1 AND (session_id IS NULL OR session_id = $2)
+                       ORDER BY session_id IS NOT NULL, position, created_at, id";
 
-/// Keeps a new rule behind those that are there: in the same transaction as what led to it.
-pub(super) fn add(db: &Connection, rule: &StoredRule) -> Result<(), StoreError> {
-    let session = rule.session.as_ref().map(SessionId::as_str);
-    let last: Option<i64> = db
-        .prepare_cached("SELECT max(position) FROM rules WHERE project_id = ? AND session_id IS ?")?
-        .query_row(params![rule.project.as_str(), session], |row| row.get(0))?;
-    insert(db, rule, last.map_or(0, |last| last.saturating_add(1)))
+/// Keeps new rules behind those that are there: in the same transaction as what led to them.
+pub(super) fn grant(
+    ledger: &mut Ledger<'_>,
+    rules: &[StoredRule],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for rule in rules {
+        ledger.book(&rule.project)?;
+        // The empty text stands for no conversation: there is none of that name.
+        let session = rule.session.as_ref().map_or("", SessionId::as_str);
+        let last = ledger.one(
+            "SELECT position FROM rules WHERE project_id = $1 AND coalesce(session_id, '') = $2
+             ORDER BY position DESC LIMIT 1",
+            values![rule.project.as_str(), session],
+        )?;
+        let last = last.map(|mut row| row.take::<u64>()).transpose()?;
+        let position = last.map_or(0, |last| usize::try_from(last + 1).unwrap_or(usize::MAX));
+        insert(ledger, rule, position)?;
+        let act = Act::Rules {
+            who: rule.created_by.clone(),
+            session_id: rule.session.clone(),
+            kept: vec![rule.told()],
+            revoked: Vec::new(),
+        };
+        ledger.audit(&rule.project, now, &act)?;
+    }
+    Ok(())
 }
 
 /// Counts a use of every kept rule that let a call run.
 pub(super) fn count_uses(
-    db: &Connection,
+    ledger: &mut Ledger<'_>,
     run: &Approval,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -155,102 +206,103 @@ pub(super) fn count_uses(
     for rule in run.verdict.rules() {
         let kept = matches!(rule.source, Source::Project | Source::Session);
         if let Some(id) = rule.id.as_ref().filter(|_| kept) {
-            db.prepare_cached("UPDATE rules SET uses = uses + 1, last_used_at = ? WHERE id = ?")?
-                .execute([&iso(now), id])?;
+            ledger.execute(
+                "UPDATE rules SET uses = uses + 1, last_used_at = $1 WHERE id = $2",
+                values![now, id],
+            )?;
         }
     }
     Ok(())
 }
 
-fn insert(db: &Connection, rule: &StoredRule, position: i64) -> Result<(), StoreError> {
+fn insert(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
     let (kind, approval) = match rule.origin {
         Origin::Page => ("page", None),
         Origin::Approval(id) => ("approval", Some(id.to_string())),
     };
-    db.prepare_cached(
+    ledger.execute(
         "INSERT INTO rules (id, project_id, session_id, position, effect, rule, why, origin_kind,
            approval_id, created_by, created_at, expires_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )?
-    .execute(params![
-        rule.id.to_string(),
-        rule.project.as_str(),
-        rule.session.as_ref().map(SessionId::as_str),
-        position,
-        word(rule.effect),
-        rule.rule,
-        rule.why,
-        kind,
-        approval,
-        rule.created_by,
-        iso(rule.created_at),
-        rule.expires_at.map(iso),
-    ])?;
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        values![
+            rule.id.to_string(),
+            rule.project.as_str(),
+            rule.session.as_ref().map(SessionId::as_str),
+            position,
+            word(rule.effect),
+            &rule.rule,
+            rule.why.as_deref(),
+            kind,
+            approval,
+            &rule.created_by,
+            rule.created_at,
+            rule.expires_at,
+        ],
+    )?;
     Ok(())
 }
 
 /// Changes what a rule says; how it came to be and how often it was used stays.
-fn change(db: &Connection, rule: &StoredRule, position: i64) -> Result<(), StoreError> {
-    db.prepare_cached(
-        "UPDATE rules SET position = ?, effect = ?, rule = ?, why = ?, expires_at = ? WHERE id = ?",
-    )?
-    .execute(params![
-        position,
-        word(rule.effect),
-        rule.rule,
-        rule.why,
-        rule.expires_at.map(iso),
-        rule.id.to_string(),
-    ])?;
+fn change(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
+    ledger.execute(
+        "UPDATE rules SET position = $1, effect = $2, rule = $3, why = $4, expires_at = $5
+         WHERE id = $6",
+        values![
+            position,
+            word(rule.effect),
+            &rule.rule,
+            rule.why.as_deref(),
+            rule.expires_at,
+            rule.id.to_string(),
+        ],
+    )?;
     Ok(())
 }
 
 fn revoke(
-    db: &Connection,
+    ledger: &mut Ledger<'_>,
     project: &ProjectId,
     id: RuleId,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let revoked = db
-        .prepare_cached(
-            "UPDATE rules SET revoked_at = ?
-             WHERE id = ? AND project_id = ? AND revoked_at IS NULL",
-        )?
-        .execute([iso(now), id.to_string(), project.to_string()])?;
+    let revoked = ledger.execute(
+        "UPDATE rules SET revoked_at = $1
+         WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL",
+        values![now, id.to_string(), project.as_str()],
+    )?;
     Ok(revoked == 1)
 }
 
-fn list(db: &Connection, condition: &str, with: &[&str]) -> Result<Vec<StoredRule>, StoreError> {
-    let sql = format!("SELECT * FROM rules WHERE revoked_at IS NULL AND {condition}");
-    let mut query = db.prepare_cached(&sql)?;
-    let mut rows = query.query(rusqlite::params_from_iter(with))?;
-    let mut rules = Vec::new();
-    while let Some(row) = rows.next()? {
-        rules.push(stored(row)?);
-    }
-    Ok(rules)
+fn list(
+    db: &mut dyn Connection,
+    condition: &str,
+    with: &[Value<'_>],
+) -> Result<Vec<StoredRule>, StoreError> {
+    let sql = format!(
+        "SELECT id, project_id, session_id, effect, rule, why, approval_id, created_by, created_at,
+           expires_at, uses, last_used_at
+         FROM rules WHERE revoked_at IS NULL AND {condition}"
+    );
+    db.query(&sql, with)?.into_iter().map(stored).collect()
 }
 
-fn stored(row: &Row<'_>) -> Result<StoredRule, StoreError> {
-    let text = |column: &str| row.get::<_, String>(column);
-    let maybe = |column: &str| row.get::<_, Option<String>>(column);
-    let at = |column: &str| maybe(column)?.map(|text| moment(&text)).transpose();
-    let approval = maybe("approval_id")?.map(|id| id.parse()).transpose();
-    let approval = approval.map_err(|error| StoreError::corrupt("approval id", error))?;
-    let id = text("id")?.parse();
+fn stored(mut row: Row) -> Result<StoredRule, StoreError> {
     Ok(StoredRule {
-        id: id.map_err(|error| StoreError::corrupt("rule id", error))?,
-        project: text("project_id")?.into(),
-        session: maybe("session_id")?.map(SessionId::from),
-        effect: outcome(&text("effect")?),
-        rule: text("rule")?,
-        why: maybe("why")?,
-        origin: approval.map_or(Origin::Page, Origin::Approval),
-        created_by: text("created_by")?,
-        created_at: moment(&text("created_at")?)?,
-        expires_at: at("expires_at")?,
-        uses: row.get::<_, i64>("uses")?.max(0).cast_unsigned(),
-        last_used_at: at("last_used_at")?,
+        id: row.parse("rule id")?,
+        project: row.take::<String>()?.into(),
+        session: row.take::<Option<String>>()?.map(SessionId::from),
+        effect: outcome(&row.take::<String>()?),
+        rule: row.take()?,
+        why: row.take()?,
+        origin: match row.take::<Option<String>>()?.map(|id| id.parse()).transpose() {
+            Ok(approval) => approval.map_or(Origin::Page, Origin::Approval),
+            Err(error) => return Err(StoreError::corrupt("approval id", error)),
+        },
+        created_by: row.take()?,
+        created_at: row.take()?,
+        expires_at: row.take()?,
+        uses: row.take()?,
+        last_used_at: row.take()?,
     })
 }
 

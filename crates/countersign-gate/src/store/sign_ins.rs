@@ -2,9 +2,9 @@
 
 use countersign_core::Digest;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, params};
 
-use super::{Store, StoreError, iso};
+use super::value::values;
+use super::{Store, StoreError};
 
 impl Store {
     /// Keeps a sign-in under the digest of its secret.
@@ -19,10 +19,11 @@ impl Store {
         self.writer
             .write(move |ledger| {
                 // Old ones go when a new one comes: the table never outgrows its use.
-                ledger.db.execute("DELETE FROM sign_ins WHERE expires_at <= ?", [iso(now)])?;
-                ledger.db.execute(
-                    "INSERT INTO sign_ins (hash, name, created_at, expires_at) VALUES (?, ?, ?, ?)",
-                    params![hash, name, iso(now), iso(expires_at)],
+                ledger.execute("DELETE FROM sign_ins WHERE expires_at <= $1", values![now])?;
+                ledger.execute(
+                    "INSERT INTO sign_ins (hash, name, created_at, expires_at)
+                     VALUES ($1, $2, $3, $4)",
+                    values![&hash, &name, now, expires_at],
                 )?;
                 Ok(())
             })
@@ -38,10 +39,11 @@ impl Store {
         let hash = secret.to_string();
         self.readers
             .read(move |db| {
-                Ok(db
-                    .prepare_cached("SELECT name FROM sign_ins WHERE hash = ? AND expires_at > ?")?
-                    .query_row(params![hash, iso(now)], |row| row.get(0))
-                    .optional()?)
+                let row = db.one(
+                    "SELECT name FROM sign_ins WHERE hash = $1 AND expires_at > $2",
+                    values![&hash, now],
+                )?;
+                row.map(|mut row| row.take()).transpose()
             })
             .await
     }

@@ -1,14 +1,26 @@
 //! The writer: one thread, one connection, one durable commit for all who wait.
+//!
+//! A write is a function that can be run again: after a conflict, a lost connection or another
+//! write's error, the whole batch starts over. It succeeds or fails as if it had been alone.
 
-use std::collections::HashMap;
+mod batch;
+mod job;
+mod signature;
+
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use countersign_core::{Event, ProjectId, RunId, SessionId};
-use jiff::Timestamp;
-use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::{OnCommit, StoreError, events};
+use self::batch::{Batch, OnBatch};
+use self::job::{Job, Write};
+pub(crate) use self::signature::Signature;
+use super::database::{Connection, Database};
+use super::fresh::Fresh;
+use super::ledger::Ledger;
+use super::{OnCommit, StoreError};
 
 /// How many writes may queue before callers wait to hand theirs in.
 const QUEUE: usize = 1024;
@@ -16,38 +28,15 @@ const QUEUE: usize = 1024;
 /// How many writes share a commit at the most: bounds how long the first of them waits.
 const BATCH: usize = 256;
 
-/// What a write works with: the transaction, and the log it may append to.
-pub(crate) struct Ledger<'a> {
-    pub(crate) db: &'a Connection,
-    grown: &'a mut HashMap<ProjectId, u64>,
-}
-
-impl Ledger<'_> {
-    /// Appends to a project's log, in the same transaction as what the event tells of.
-    pub(crate) fn log(
-        &mut self,
-        project: &ProjectId,
-        session: Option<&SessionId>,
-        run: Option<RunId>,
-        at: Timestamp,
-        event: &Event,
-    ) -> Result<(), StoreError> {
-        let seq = events::append(self.db, project, session, run, at, event)?;
-        self.grown.insert(project.clone(), seq);
-        Ok(())
-    }
-}
-
-/// Answers the caller once it is known whether the commit held.
-type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-
-/// One write: runs inside the transaction, says whether it is to be kept, and how to answer.
-type Job = Box<dyn FnOnce(&mut Ledger<'_>) -> (bool, Reply) + Send>;
+/// How long a write that nobody has begun with waits for a database that does not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A handle to the writing thread; the thread ends with the last one.
 #[derive(Clone)]
 pub(crate) struct Writer {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    signature: Arc<Signature>,
+    commits: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Writer {
@@ -57,90 +46,63 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, on_commit: OnCommit) -> Result<Self, StoreError> {
-        let (jobs, queue) = mpsc::channel(QUEUE);
+    /// Starts writing. Where there is a database to connect to again, a lost connection is no end.
+    pub(crate) fn start(
+        connection: Box<dyn Connection>,
+        database: Option<Arc<dyn Database>>,
+        signature: Arc<Signature>,
+        fresh: Arc<Fresh>,
+        on_commit: OnCommit,
+    ) -> Result<Self, StoreError> {
+        let (jobs, mut queue) = mpsc::channel(QUEUE);
+        let commits = Arc::new(AtomicU64::new(0));
+        let counted = commits.clone();
+        let on_commit: OnBatch = Box::new(move |grown| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            for (project, head) in grown {
+                on_commit(project, *head);
+            }
+        });
+        let mut batch = Batch::new(connection, database, signature.clone(), fresh, on_commit);
         std::thread::Builder::new()
             .name("countersign-writer".to_owned())
-            .spawn(move || work(connection, queue, &on_commit))
-            .map_err(StoreError::Folder)?;
-        Ok(Self { jobs })
+            .spawn(move || {
+                while let Some(first) = queue.blocking_recv() {
+                    let mut jobs = vec![first];
+                    while jobs.len() < BATCH
+                        && let Ok(next) = queue.try_recv()
+                    {
+                        jobs.push(next);
+                    }
+                    batch.settle(jobs, &queue);
+                }
+            })
+            .map_err(StoreError::folder)?;
+        Ok(Self { jobs, signature, commits })
+    }
+
+    /// Returns how many durable commits there were.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
+    /// Returns who writes.
+    pub(crate) fn signature(&self) -> &Arc<Signature> {
+        &self.signature
     }
 
     /// Runs a write and returns when its commit is durable.
     ///
-    /// An error of the write itself undoes that write alone.
+    /// An error of the write itself undoes that write alone. `write` may be run more than once; what
+    /// it returned the last time is what counts.
     pub(crate) async fn write<T, E, F>(&self, write: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&mut Ledger<'_>) -> Result<T, E> + Send + 'static,
+        F: Fn(&mut Ledger<'_>) -> Result<T, E> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |ledger| {
-            let done = write(ledger);
-            let keep = done.is_ok();
-            let reply: Reply = Box::new(move |committed| {
-                // The caller may have gone; what is written stays written.
-                let _ = answer.send(match committed {
-                    Ok(()) => done,
-                    Err(error) => Err(error.into()),
-                });
-            });
-            (keep, reply)
-        });
-        self.jobs.send(job).await.map_err(|_| StoreError::Closed)?;
-        answered.await.map_err(|_| StoreError::Closed)?
+        let (job, mut waiting) = Write::new(write);
+        self.jobs.send(Box::new(job)).await.map_err(|_| StoreError::Closed)?;
+        waiting.answer(PATIENCE).await
     }
-}
-
-fn work(mut connection: Connection, mut queue: mpsc::Receiver<Job>, on_commit: &OnCommit) {
-    while let Some(first) = queue.blocking_recv() {
-        let mut batch = vec![first];
-        while batch.len() < BATCH
-            && let Ok(next) = queue.try_recv()
-        {
-            batch.push(next);
-        }
-        commit(&mut connection, batch, on_commit);
-    }
-}
-
-/// Runs a batch in one transaction and answers everyone in it.
-fn commit(connection: &mut Connection, batch: Vec<Job>, on_commit: &OnCommit) {
-    let mut replies = Vec::with_capacity(batch.len());
-    let mut grown = HashMap::new();
-    let committed = run(connection, batch, &mut replies, &mut grown);
-    if committed.is_ok() {
-        for (project, seq) in &grown {
-            on_commit(project, *seq);
-        }
-    }
-    let failed = committed.err().map(|error| error.to_string());
-    for reply in replies {
-        reply(match &failed {
-            None => Ok(()),
-            Some(why) => Err(StoreError::corrupt("commit", why.clone())),
-        });
-    }
-}
-
-fn run(
-    connection: &mut Connection,
-    batch: Vec<Job>,
-    replies: &mut Vec<Reply>,
-    grown: &mut HashMap<ProjectId, u64>,
-) -> Result<(), rusqlite::Error> {
-    // IMMEDIATE: the lock is taken at once, where the busy timeout still helps.
-    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for job in batch {
-        let savepoint = transaction.savepoint()?;
-        let mut grew = HashMap::new();
-        let (keep, reply) = job(&mut Ledger { db: &savepoint, grown: &mut grew });
-        replies.push(reply);
-        if keep {
-            savepoint.commit()?;
-            grown.extend(grew);
-        }
-    }
-    transaction.commit()
 }

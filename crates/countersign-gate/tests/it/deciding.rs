@@ -10,7 +10,7 @@ use crate::world::{Fake, World, attended, call};
 
 #[tokio::test]
 async fn what_is_low_runs_at_once_and_is_recorded_all_the_same() {
-    let world = World::new();
+    let world = World::new().await;
     let passed = world.gate.pass(call("Read"), Arc::new(Fake::Reads), &attended()).await.unwrap();
     let Passage::Permitted(permit) = passed else { panic!("{passed:?}") };
     let done = world.gate.finish(permit.approval(), Ok(ToolOutput::ok("text"))).await.unwrap();
@@ -20,7 +20,7 @@ async fn what_is_low_runs_at_once_and_is_recorded_all_the_same() {
 
 #[tokio::test]
 async fn what_asks_runs_after_a_yes() {
-    let world = World::new();
+    let world = World::new().await;
     let passing = world.passing("Write");
     let asked = world.first_waiting().await;
     world.approve(asked.id, "ana").await.unwrap();
@@ -32,7 +32,7 @@ async fn what_asks_runs_after_a_yes() {
 
 #[tokio::test]
 async fn what_asks_does_not_run_after_a_no() {
-    let world = World::new();
+    let world = World::new().await;
     let passing = world.passing("Write");
     let asked = world.first_waiting().await;
     world.reject(asked.id, "use X").await.unwrap();
@@ -42,13 +42,13 @@ async fn what_asks_does_not_run_after_a_no() {
 
 #[tokio::test]
 async fn input_that_is_invalid_or_cannot_be_planned_never_asks_and_never_runs() {
-    let world = World::new();
+    let world = World::new().await;
     for fake in [Fake::Invalid, Fake::Panics] {
         let refused = world.gate.submit(call("Write"), Arc::new(fake), &attended()).await.unwrap();
         let Submitted::Refused(refused) = refused else { panic!("{refused:?}") };
         assert_eq!(refused.status(), Status::Failed);
     }
-    assert!(world.gate.store().waiting(&"p".into()).await.unwrap().is_empty());
+    assert!(world.gate.store().waiting(&"p".into(), None, 100).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn a_decision_on_something_else_than_what_was_seen_does_not_count() {
 
 #[tokio::test]
 async fn nobody_decides_in_time_and_the_call_does_not_run() {
-    let world = World::new();
+    let world = World::new().await;
     let passing = world.passing("Write");
     let asked = world.first_waiting().await;
     while world.clock.sleepers() == 0 {
@@ -137,7 +137,7 @@ async fn each_change_of_state_is_told_once_and_in_order() {
 
 #[tokio::test]
 async fn an_interrupted_run_leaves_nothing_that_could_still_start() {
-    let world = World::new();
+    let world = World::new().await;
     let run = countersign_gate::new_id();
     let mut of_run = call("Write");
     of_run.run = Some(run);

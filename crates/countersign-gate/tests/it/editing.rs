@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    ApprovalId, By, Effect, Invalid, Place, Plan, Planner, Preview, Risk, Side, Status, Target,
-    ToolCall, ToolOutput,
+    ApprovalId, By, Effect, Failure, Invalid, Place, Plan, Planner, Preview, Risk, Side, Status,
+    Target, ToolCall, ToolOutput,
 };
 use countersign_gate::{Amended, DecideError, Edit, Event, Passage, Submitted};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::world::{World, attended, call};
 
 #[tokio::test]
 async fn an_edited_input_runs_as_edited_and_the_model_is_told() {
-    let world = World::new();
+    let world = World::new().await;
     let id = ask(&world, "a").await;
     let before = stored(&world, id).await;
     let passing = world.gate.clone();
@@ -36,7 +36,7 @@ async fn an_edited_input_runs_as_edited_and_the_model_is_told() {
 
 #[tokio::test]
 async fn what_is_denied_or_broken_leaves_the_request_as_it_is() {
-    let world = World::new();
+    let world = World::new().await;
     let id = ask(&world, "a").await;
     let before = stored(&world, id).await;
     let denied = edit(&world, id, json!({"to": "/"})).await.unwrap_err();
@@ -51,7 +51,7 @@ async fn what_is_denied_or_broken_leaves_the_request_as_it_is() {
 
 #[tokio::test]
 async fn what_is_riskier_is_a_request_of_its_own() {
-    let world = World::new();
+    let world = World::new().await;
     let id = ask(&world, "a").await;
     let gate = world.gate.clone();
     let waiting = tokio::spawn(async move { gate.admission(id).await.unwrap() });
@@ -72,7 +72,7 @@ async fn what_is_riskier_is_a_request_of_its_own() {
 #[tokio::test]
 async fn of_an_edit_and_a_rejection_exactly_one_wins() {
     for round in 0..20 {
-        let world = World::new();
+        let world = World::new().await;
         let id = ask(&world, "a").await;
         let to = if round % 2 == 0 { "b" } else { "/etc/x" };
         let (edited, rejected) =
@@ -84,7 +84,7 @@ async fn of_an_edit_and_a_rejection_exactly_one_wins() {
 
 #[tokio::test]
 async fn a_mask_is_not_written_back() {
-    let world = World::new();
+    let world = World::new().await;
     let key = "glpat-0123456789abcdef";
     let id = ask(&world, key).await;
     let masked = edit(&world, id, json!({"to": "***"})).await.unwrap_err();
@@ -94,12 +94,13 @@ async fn a_mask_is_not_written_back() {
 
 #[tokio::test]
 async fn a_call_that_moved_is_asked_for_again_and_says_what_moved() {
-    let world = World::new();
+    let world = World::new().await;
     let id = ask(&world, "a").await;
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
     let moved = "`a` has changed".to_owned();
-    let again = world.gate.ask_again(id, moved.clone(), by_input(), &attended()).await.unwrap();
+    let why = Failure { error_type: "drift".to_owned(), error: moved.clone() };
+    let again = world.gate.ask_again(id, why, by_input(), &attended()).await.unwrap();
     let Submitted::Waiting(again) = again else { panic!("not asked") };
     assert_eq!(again.basis.asked_again, Some(moved));
     assert_ne!(again.call.id, stored(&world, id).await.call.id);
@@ -111,7 +112,7 @@ async fn a_call_that_moved_is_asked_for_again_and_says_what_moved() {
 
 #[tokio::test]
 async fn secrets_are_masked_in_all_that_is_shown() {
-    let world = World::new();
+    let world = World::new().await;
     let key = "glpat-0123456789abcdef";
     let id = ask(&world, key).await;
     let asked = stored(&world, id).await;

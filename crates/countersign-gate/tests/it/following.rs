@@ -7,7 +7,7 @@ use crate::world::{World, new_run};
 
 #[tokio::test]
 async fn a_follower_sees_what_was_before_and_what_comes_each_once() {
-    let world = World::new();
+    let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     for n in 0..300 {
         journal.record(vec![], vec![text(&format!("{n}"))]).await.unwrap();
@@ -15,13 +15,15 @@ async fn a_follower_sees_what_was_before_and_what_comes_each_once() {
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
     journal.record(vec![], vec![text("300")]).await.unwrap();
     for n in 0..=300 {
+        assert_eq!(follow.told(), n + 1);
         assert_eq!(next(&mut follow).await, format!("{}: {n}", n + 2));
     }
+    assert_eq!(follow.told(), 302);
 }
 
 #[tokio::test]
 async fn pieces_of_a_text_come_before_the_whole_of_it() {
-    let world = World::new();
+    let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
     journal.show(News::TextDelta("he".into()));
@@ -35,7 +37,7 @@ async fn pieces_of_a_text_come_before_the_whole_of_it() {
 
 #[tokio::test]
 async fn who_comes_in_the_middle_of_a_text_gets_what_is_there_of_it() {
-    let world = World::new();
+    let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     journal.show(News::TextDelta("he".into()));
     journal.show(News::TextDelta("ll".into()));
@@ -51,7 +53,7 @@ async fn who_comes_in_the_middle_of_a_text_gets_what_is_there_of_it() {
 
 #[tokio::test]
 async fn a_reader_too_slow_for_the_pieces_loses_no_entry() {
-    let world = World::new();
+    let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
     for _ in 0..5_000 {
@@ -68,12 +70,12 @@ async fn a_reader_too_slow_for_the_pieces_loses_no_entry() {
 
 #[tokio::test]
 async fn a_conversation_has_one_run_at_a_time_and_keeps_its_messages() {
-    let world = World::new();
+    let world = World::new().await;
     let first = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_none());
     assert!(world.gate.begin_run(new_run("other")).await.unwrap().is_some());
-    first.record(vec![json!({"role": "assistant"})], vec![]).await.unwrap();
-    first.end(countersign_gate::RunEnd::Done, text("bye")).await.unwrap();
+    first.record(vec![json!({"role": "assistant"}).into()], vec![]).await.unwrap();
+    first.end(countersign_gate::RunEnd::Done, vec![], vec![text("bye")]).await.unwrap();
     assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_some());
     let messages = world.gate.store().messages(&"p".into(), &"s".into()).await.unwrap();
     let hello = json!({"role": "user", "content": "hello"});

@@ -1,10 +1,14 @@
-//! The gate against a real SQLite file: rules at the boundary, races, deadlines, following.
+//! The gate against a real SQLite file and a real PostgreSQL: rules at the boundary, races, deadlines, following.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says no by panicking")]
 
+mod auditing;
+mod database;
 mod deciding;
 mod editing;
 mod following;
+mod limits;
+mod model;
 mod recovery;
 mod rules;
 mod world;

@@ -1,44 +1,187 @@
 //! What a process that died left behind.
 
-use countersign_core::{State, Status};
-use countersign_gate::Event;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::world::{World, new_run};
+use countersign_core::{Approval, ApprovalId, RunId, State, Status, ToolCall};
+use countersign_gate::{
+    Event, Gate, LeftRun, NewMessage, Rulebook, RunEnd, Settings, StoreError, Submitted,
+    interrupted, new_id,
+};
+use serde_json::json;
+
+use crate::database::ON_POSTGRES;
+use crate::world::{World, attended, call, new_run, writes};
 
 #[tokio::test]
 async fn what_waited_and_what_was_decided_is_still_there_after_a_restart() {
     let (world, id) = World::with_pending("Write").await;
     let before = world.gate.store().approval(id).await.unwrap();
-    let world = world.reopened();
+    let world = world.reopened().await;
     assert_eq!(world.gate.store().approval(id).await.unwrap(), before);
     world.approve(id, "ana").await.unwrap();
-    let world = world.reopened();
+    let world = world.reopened().await;
     assert_eq!(world.gate.store().approval(id).await.unwrap().unwrap().status(), Status::Approved);
 }
 
 #[tokio::test]
-async fn the_database_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let (world, _) = World::with_pending("Write").await;
-    for name in ["gate.db", "gate.db-wal"] {
-        let mode = world.path(name).metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{name}");
+async fn recovery_lets_what_waits_wait_and_says_that_what_ran_is_unknown() {
+    let (world, waiting) = World::with_pending("Write").await;
+    let approved = world.ask("Write").await.id;
+    world.approve(approved, "ana").await.unwrap();
+    let running = started(&world, call("Bash")).await;
+    let before = stands(&world, waiting).await;
+    let world = world.reopened().await;
+    world.gate.recover().await.unwrap();
+    assert_eq!(stands(&world, waiting).await, before, "the same deadline, too");
+    assert_eq!(stands(&world, approved).await.status(), Status::Approved);
+    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+}
+
+#[tokio::test]
+async fn what_waited_too_long_while_nobody_was_there_is_timed_out_at_once() {
+    let (world, waiting) = World::with_pending("Write").await;
+    let run = world.gate.begin_run(new_run("s")).await.unwrap().unwrap().run();
+    let of_run = asked(&world, call_of(run, "toolu_1")).await;
+    world.clock.advance(Duration::from_mins(2));
+    let world = world.reopened().await;
+    world.gate.recover().await.unwrap();
+    for id in [waiting, of_run] {
+        assert_eq!(world.gate.wait(id).await.unwrap().status(), Status::Timeout);
     }
 }
 
 #[tokio::test]
-async fn recovery_takes_back_what_waited_and_says_that_what_ran_is_unknown() {
-    let (world, waiting) = World::with_pending("Write").await;
-    let running = world.ask("Bash").await.id;
-    world.approve(running, "ana").await.unwrap();
-    world.gate.start(running).await.unwrap().unwrap();
-    world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
-    let world = world.reopened();
+async fn what_belongs_to_a_run_is_left_to_its_next_driver() {
+    let world = World::new().await;
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    let run = journal.run();
+    let waiting = asked(&world, call_of(run, "toolu_1")).await;
+    let running = started(&world, call_of(run, "toolu_2")).await;
+    let world = world.reopened().await;
     world.gate.recover().await.unwrap();
-    let status = async |id| world.gate.store().approval(id).await.unwrap().unwrap();
-    assert_eq!(status(waiting).await.status(), Status::Cancelled);
-    let State::Failed { failure, .. } = status(running).await.state else { panic!("not failed") };
-    assert_eq!(failure.error_type, "interrupted");
-    assert!(matches!(world.log().await.last(), Some(Event::RunFailed { .. })));
+    assert_eq!(stands(&world, waiting).await.status(), Status::AwaitingApproval);
+    assert_eq!(stands(&world, running).await.status(), Status::Executing);
+    let left = world.gate.left_behind(&["p".into()]).await.unwrap();
+    let settings = json!({"cwd": "/ws"});
+    assert_eq!(left, [LeftRun { id: run, project: "p".into(), session: "s".into(), settings }]);
+    assert_eq!(world.gate.left_behind(&["other".into()]).await.unwrap(), []);
+    let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
+    assert_eq!(world.log().await.last(), Some(&Event::RunResumed));
+    journal.end(RunEnd::Done, vec![], vec![]).await.unwrap();
+    assert!(world.gate.resume_run(&left[0]).await.unwrap().is_none(), "it is over");
+    assert_eq!(world.gate.left_behind(&["p".into()]).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn of_a_run_that_is_over_nobody_starts_anything_any_more() {
+    let world = World::new().await;
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    let waiting = asked(&world, call_of(journal.run(), "toolu_1")).await;
+    let running = started(&world, call_of(journal.run(), "toolu_2")).await;
+    journal.end(RunEnd::Failed, vec![], vec![]).await.unwrap();
+    let world = world.reopened().await;
+    world.gate.recover().await.unwrap();
+    assert_eq!(stands(&world, waiting).await.status(), Status::Cancelled);
+    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_go_on_is_ended_with_all_that_belongs_to_it() {
+    let world = World::new().await;
+    let run = world.gate.begin_run(new_run("s")).await.unwrap().unwrap().run();
+    let waiting = asked(&world, call_of(run, "toolu_1")).await;
+    let running = started(&world, call_of(run, "toolu_2")).await;
+    let world = world.reopened().await;
+    let left = world.gate.left_behind(&["p".into()]).await.unwrap();
+    let why = Event::RunFailed { code: "x".into(), message: "y".into(), hint: None };
+    world.gate.abandon_run(&left[0], why.clone()).await.unwrap();
+    assert_eq!(stands(&world, waiting).await.status(), Status::Cancelled);
+    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+    assert_eq!(world.log().await.last(), Some(&why));
     assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_some(), "it can be gone on with");
+}
+
+/// Where a call took another's place, the last one stands; one that was never recorded does not.
+#[tokio::test]
+async fn calls_are_followed_to_what_took_their_place() {
+    let world = World::new().await;
+    let run = world.gate.begin_run(new_run("s")).await.unwrap().unwrap().run();
+    let first = started(&world, call_of(run, "toolu_1")).await;
+    let second = asked(&world, call_of(run, "toolu_2")).await;
+    let again = world.gate.ask_again(first, interrupted(), writes(), &attended()).await.unwrap();
+    let Submitted::Waiting(heir) = again else { panic!("not asked") };
+    let ids = async || -> Vec<_> {
+        world.gate.calls_of(run).await.unwrap().iter().map(|call| call.id).collect()
+    };
+    assert_eq!(ids().await, [heir.id, second]);
+    let mut orphan = stands(&world, first).await;
+    let promised: ApprovalId = new_id();
+    if let State::Failed { replaced_by, .. } = &mut orphan.state {
+        *replaced_by = Some(promised);
+    }
+    let next = world.gate.ask_for_heir(&orphan, writes(), &attended()).await.unwrap();
+    let Submitted::Waiting(next) = next else { panic!("not asked") };
+    assert_eq!((next.id, next.basis.asked_again), (promised, Some(interrupted().error)));
+}
+
+#[tokio::test]
+async fn what_a_message_does_not_say_is_kept_beside_it() {
+    let world = World::new().await;
+    let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    let outcome = Some(json!({"stop_reason": "end_turn"}));
+    let said = NewMessage { body: json!({"role": "assistant"}), outcome: outcome.clone() };
+    journal.record(vec![said], vec![]).await.unwrap();
+    let world = world.reopened().await;
+    let recorded = world.gate.store().recorded(&"p".into(), &"s".into()).await.unwrap();
+    let beside: Vec<_> = recorded.iter().map(|it| it.outcome.clone()).collect();
+    assert_eq!(beside, [None, outcome]);
+    assert!(recorded.iter().all(|it| it.run == journal.run()));
+}
+
+fn call_of(run: RunId, tool_use: &str) -> ToolCall {
+    ToolCall { run: Some(run), tool_use_id: tool_use.into(), ..call("Write") }
+}
+
+async fn asked(world: &World, call: ToolCall) -> ApprovalId {
+    match world.gate.submit(call, writes(), &attended()).await.unwrap() {
+        Submitted::Waiting(approval) => approval.id,
+        other => panic!("expected a request, got {other:?}"),
+    }
+}
+
+async fn started(world: &World, call: ToolCall) -> ApprovalId {
+    let id = asked(world, call).await;
+    world.approve(id, "ana").await.unwrap();
+    world.gate.start(id).await.unwrap().unwrap();
+    id
+}
+
+async fn stands(world: &World, id: ApprovalId) -> Approval {
+    world.gate.store().approval(id).await.unwrap().unwrap()
+}
+
+fn error_type(state: State) -> String {
+    let State::Failed { failure, .. } = state else { panic!("not failed: {state:?}") };
+    failure.error_type
+}
+
+#[tokio::test]
+async fn who_leaves_need_not_be_waited_for() {
+    let world = World::new().await;
+    world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
+    assert!(world.gate.left_behind(&["p".into()]).await.unwrap().is_empty(), "it is driven here");
+    world.gate.leave().await.unwrap();
+    let world = world.reopened().await;
+    assert_eq!(world.gate.left_behind(&["p".into()]).await.unwrap().len(), 1);
+    assert!(world.gate.left_behind(&["p".into()]).await.unwrap().is_empty(), "taken over once");
+}
+
+#[tokio::test]
+async fn a_file_has_one_server_at_a_time_and_a_database_server_has_many() {
+    let world = World::new().await;
+    let settings = Settings::of(world.database.url.clone());
+    let second = Gate::open(settings, world.clock.clone(), Arc::new(Rulebook::none())).await;
+    let refused = second.err();
+    assert_eq!(matches!(refused, Some(StoreError::InUse)), !ON_POSTGRES, "{refused:?}");
 }

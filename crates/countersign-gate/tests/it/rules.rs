@@ -12,19 +12,20 @@ use countersign_core::{
 };
 use countersign_gate::{
     Always, Clock, DecideError, Decided, Gate, ManualClock, Origin, Passage, RuleDraft, Rulebook,
-    RulebookFiles, RulesError, Scope, StoredRule, Submitted, Tally, Terms, Timeouts, TrustError,
-    new_id,
+    RulebookFiles, RulesError, Scope, Settings, StoredRule, Submitted, Tally, Terms, Timeouts,
+    TrustError, new_id,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
-use tempfile::TempDir;
+
+use crate::database::Database;
 
 use Outcome::{Allow, Ask, Deny};
 
 #[tokio::test]
 async fn a_denial_that_is_written_down_holds_at_once() {
-    let world = World::new();
+    let world = World::new().await;
     assert_eq!(world.says("src/a.rs").await, Ask);
     world.user("[permissions]\ndeny = ['Edit(/src/**)']");
     assert_eq!(world.says("src/a.rs").await, Deny);
@@ -43,7 +44,7 @@ async fn a_denial_that_is_written_down_holds_at_once() {
 
 #[tokio::test]
 async fn a_broken_file_asks_for_everything_and_keeps_its_denials_until_it_is_mended() {
-    let world = World::new();
+    let world = World::new().await;
     let rules = "[permissions]\nallow = ['Edit(/src/**)']\ndeny = ['Edit(/keys/**)']";
     world.user(rules);
     assert_eq!(world.says("src/a.rs").await, Allow);
@@ -59,7 +60,7 @@ async fn a_broken_file_asks_for_everything_and_keeps_its_denials_until_it_is_men
 
 #[tokio::test]
 async fn what_cannot_be_read_asks_whatever_it_is() {
-    let world = World::new();
+    let world = World::new().await;
     let file = world.path("config.toml");
     world.user("[permissions]\nallow = ['Edit(/src/**)']");
     assert_eq!(world.says("src/a.rs").await, Allow);
@@ -78,7 +79,7 @@ async fn what_cannot_be_read_asks_whatever_it_is() {
 
 #[tokio::test]
 async fn a_workspace_only_tightens_until_exactly_this_content_is_trusted() {
-    let world = World::new();
+    let world = World::new().await;
     let rules = "[permissions]\nallow = ['Edit(/src/**)']\ndeny = ['Edit(/keys/**)']";
     world.workspace(rules);
     assert_eq!((world.says("src/a.rs").await, world.says("keys/a").await), (Ask, Deny));
@@ -104,7 +105,7 @@ async fn a_workspace_only_tightens_until_exactly_this_content_is_trusted() {
 
 #[tokio::test]
 async fn what_is_imported_counts_as_the_workspaces_and_stays_in_it() {
-    let world = World::new();
+    let world = World::new().await;
     let import = |file: &str| world.workspace(&format!("[permissions]\nimport = ['{file}']"));
     std::fs::create_dir(world.path("ws/.claude")).unwrap();
     let settings = world.path("ws/.claude/settings.json");
@@ -128,7 +129,7 @@ async fn what_is_imported_counts_as_the_workspaces_and_stays_in_it() {
 
 #[tokio::test]
 async fn a_projects_rules_hold_for_all_its_conversations() {
-    let world = World::new();
+    let world = World::new().await;
     world.put(&[(Allow, "Edit(/src/**)"), (Deny, "Edit(/src/gen/**)")]).await;
     assert_eq!(world.says("src/a.rs").await, Allow);
     assert_eq!(world.says("src/gen/a.rs").await, Deny);
@@ -139,19 +140,19 @@ async fn a_projects_rules_hold_for_all_its_conversations() {
 
 #[tokio::test]
 async fn a_grant_holds_in_its_conversation_until_it_is_revoked() {
-    let world = World::new();
+    let world = World::new().await;
     let granted = world.grant("s", "Edit(/src/**)", None).await;
     assert_eq!(world.says_in("s", "src/a.rs").await, Allow);
     assert_eq!(world.says_in("other", "src/a.rs").await, Ask);
-    world.gate.revoke_rule(&"p".into(), granted).await.unwrap();
+    world.gate.revoke_rule(&"p".into(), granted, "ana").await.unwrap();
     assert_eq!(world.says_in("s", "src/a.rs").await, Ask);
-    let again = world.gate.revoke_rule(&"p".into(), granted).await;
+    let again = world.gate.revoke_rule(&"p".into(), granted, "ana").await;
     assert!(matches!(again, Err(RulesError::Unknown(_))), "{again:?}");
 }
 
 #[tokio::test]
 async fn a_rule_ends_when_its_time_has_come() {
-    let world = World::new();
+    let world = World::new().await;
     let in_a_minute = world.clock.now() + Duration::from_mins(1);
     world.grant("s", "Edit(/src/**)", Some(in_a_minute)).await;
     assert_eq!(world.says("src/a.rs").await, Allow);
@@ -163,7 +164,7 @@ async fn a_rule_ends_when_its_time_has_come() {
 
 #[tokio::test]
 async fn what_ran_because_of_a_rule_is_counted_with_it() {
-    let world = World::new();
+    let world = World::new().await;
     world.put(&[(Allow, "Edit(/src/**)"), (Deny, "Edit(/keys/**)")]).await;
     for path in ["src/a.rs", "src/b.rs", "keys/a", "other"] {
         world.says(path).await;
@@ -175,7 +176,7 @@ async fn what_ran_because_of_a_rule_is_counted_with_it() {
 
 #[tokio::test]
 async fn rules_that_changed_meanwhile_are_not_written_over() {
-    let world = World::new();
+    let world = World::new().await;
     let version = async || world.gate.rules(&"p".into(), None).await.unwrap().version().clone();
     let read = version().await;
     let put = async |version, rule: &str| {
@@ -193,7 +194,7 @@ async fn rules_that_changed_meanwhile_are_not_written_over() {
 
 #[tokio::test]
 async fn a_rule_that_is_kept_keeps_its_id_its_uses_and_its_origin() {
-    let world = World::new();
+    let world = World::new().await;
     let origin = Origin::Approval(new_id());
     let drafts = vec![draft(Allow, "Edit(/src/**)")];
     world.gate.grant(&"p".into(), None, origin, drafts, "ana").await.unwrap();
@@ -214,7 +215,7 @@ async fn a_rule_that_is_kept_keeps_its_id_its_uses_and_its_origin() {
 
 #[tokio::test]
 async fn a_rule_that_is_none_is_not_kept() {
-    let world = World::new();
+    let world = World::new().await;
     for (effect, bad) in [(Allow, "*"), (Deny, "Bash("), (Ask, "")] {
         let drafts = vec![draft(Allow, "Edit(/a)"), draft(effect, bad)];
         let put = world.gate.replace_rules(&"p".into(), None, drafts, "ana").await;
@@ -225,7 +226,7 @@ async fn a_rule_that_is_none_is_not_kept() {
 
 #[tokio::test]
 async fn a_request_tells_by_which_rules_it_asks_and_what_always_could_mean() {
-    let world = World::new();
+    let world = World::new().await;
     for path in ["src/a.rs", "src/b.rs", "docs/a.md"] {
         world.says(path).await;
     }
@@ -244,7 +245,7 @@ async fn a_request_tells_by_which_rules_it_asks_and_what_always_could_mean() {
 
 #[tokio::test]
 async fn a_program_that_decides_by_itself_has_no_rules() {
-    let world = World::new();
+    let world = World::new().await;
     world.put(&[(Deny, "Edit")]).await;
     let says = async |stance: Stance| world.submit("s", "src/a.rs", stance.into()).await;
     assert_eq!(says(Stance::Unattended).await.0, Allow);
@@ -254,7 +255,7 @@ async fn a_program_that_decides_by_itself_has_no_rules() {
 
 #[tokio::test]
 async fn the_mode_is_the_runs_or_else_the_rules() {
-    let world = World::new();
+    let world = World::new().await;
     world.user("[permissions]\ndefaultMode = 'acceptEdits'");
     assert_eq!(world.says("src/a.rs").await, Allow);
     let terms = Terms { mode: Some(Mode::Default), ..attended() };
@@ -263,7 +264,7 @@ async fn the_mode_is_the_runs_or_else_the_rules() {
 
 #[tokio::test]
 async fn a_simulation_tells_what_changes_and_where_people_had_decided_otherwise() {
-    let world = World::new();
+    let world = World::new().await;
     for (path, yes) in [("src/a.rs", true), ("src/b.rs", false), ("docs/a", true), ("x", true)] {
         let asked = world.ask(path).await;
         world.decide(&asked, yes).await;
@@ -295,7 +296,7 @@ async fn a_simulation_tells_what_changes_and_where_people_had_decided_otherwise(
 
 #[tokio::test]
 async fn always_keeps_the_rule_that_was_picked_where_it_was_said() {
-    let world = World::new();
+    let world = World::new().await;
     let asked = world.ask("src/a.rs").await;
     let picked = asked.basis.proposals.last().unwrap().clone();
     let always = |scope, rules| Always { scope, rules, by: By::Person("ana".into()), seen: None };
@@ -318,7 +319,7 @@ async fn always_keeps_the_rule_that_was_picked_where_it_was_said() {
 #[tokio::test]
 async fn an_always_that_loses_leaves_no_rule_behind() {
     for _ in 0..20 {
-        let world = World::new();
+        let world = World::new().await;
         let asked = world.ask("src/a.rs").await;
         let by = By::Person("ana".into());
         let always = Always { scope: Scope::Project, rules: None, by: by.clone(), seen: None };
@@ -334,7 +335,7 @@ async fn an_always_that_loses_leaves_no_rule_behind() {
 
 #[tokio::test]
 async fn what_is_denied_between_the_yes_and_the_start_does_not_run() {
-    let world = World::new();
+    let world = World::new().await;
     let asked = world.ask("a").await;
     world.decide(&asked, true).await;
     world.put(&[(Deny, "Edit(/a)")]).await;
@@ -353,7 +354,7 @@ async fn what_is_denied_between_the_yes_and_the_start_does_not_run() {
 
 #[tokio::test]
 async fn a_check_says_what_would_be_said_and_leaves_no_trace() {
-    let world = World::new();
+    let world = World::new().await;
     let check = async |path: &str, own| {
         let call = ToolCall { cwd: world.path("ws"), ..call("s", path) };
         world.gate.check(call, Arc::new(Writes), attended(), own).await.unwrap()
@@ -370,7 +371,7 @@ async fn a_check_says_what_would_be_said_and_leaves_no_trace() {
 
 #[tokio::test]
 async fn kept_rules_that_are_not_understood_never_loosen_anything() {
-    let world = World::new();
+    let world = World::new().await;
     world.put(&[(Allow, "Edit(/src/**)"), (Deny, "Edit(/keys/**)")]).await;
     assert_eq!((world.says("src/a.rs").await, world.says("keys/a").await), (Allow, Deny));
     world.sql("UPDATE rules SET rule = 'Edit(' WHERE effect = 'allow'");
@@ -382,10 +383,10 @@ async fn kept_rules_that_are_not_understood_never_loosen_anything() {
 
 #[tokio::test]
 async fn rules_that_cannot_be_loaded_ask_for_everything_and_keep_the_denials_that_were_known() {
-    let world = World::new();
+    let world = World::new().await;
     world.put(&[(Allow, "Edit(/src/**)"), (Deny, "Edit(/keys/**)")]).await;
     assert_eq!((world.says("src/a.rs").await, world.says("keys/a").await), (Allow, Deny));
-    world.sql("UPDATE rules SET created_at = 'once upon a time'");
+    world.sql("UPDATE rules SET approval_id = 'of nobody'");
     assert_eq!((world.says("src/a.rs").await, world.says("keys/a").await), (Ask, Deny));
     assert!(world.gate.rules(&"p".into(), None).await.is_err());
 }
@@ -396,7 +397,7 @@ proptest! {
     /// What is put is what is listed, in the same order.
     #[test]
     fn replace_then_list_is_identity(drafts in prop::collection::vec(any_draft(), 0..12)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
             let book = Arc::new(Rulebook::none());
@@ -427,27 +428,27 @@ fn any_draft() -> impl Strategy<Value = RuleDraft> {
 struct World {
     gate: Gate,
     clock: Arc<ManualClock>,
-    folder: TempDir,
+    database: Database,
 }
 
 impl World {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().canonicalize().unwrap().join(name);
-        std::fs::create_dir(path("ws")).unwrap();
+    async fn new() -> Self {
+        let database = Database::new();
+        std::fs::create_dir(database.path("ws")).unwrap();
         let book = Arc::new(Rulebook::new(RulebookFiles {
-            user: Some(path("config.toml")),
-            trust: Some(path("trust.json")),
+            user: Some(database.path("config.toml")),
+            trust: Some(database.path("trust.json")),
             home: None,
         }));
-        book.add("p".into(), path("ws"));
+        book.add("p".into(), database.path("ws"));
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
-        let gate = Gate::open(&path("gate.db"), clock.clone(), Timeouts::default(), book).unwrap();
-        Self { gate, clock, folder }
+        let settings = Settings::of(database.url.clone());
+        let gate = Gate::open(settings, clock.clone(), book).await.unwrap();
+        Self { gate, clock, database }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
+        self.database.path(name)
     }
 
     fn user(&self, text: &str) {
@@ -459,8 +460,7 @@ impl World {
     }
 
     fn sql(&self, sql: &str) {
-        let db = rusqlite::Connection::open(self.path("gate.db")).unwrap();
-        assert!(db.execute(sql, []).unwrap() > 0);
+        self.database.sql(sql);
     }
 
     async fn put(&self, rules: &[(Outcome, &str)]) {

@@ -1,6 +1,5 @@
 //! A gate on a real file, a clock moved by hand, and a planner that says what it is told to.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,41 +8,50 @@ use countersign_core::{
     Side, Stance, Target, ToolCall,
 };
 use countersign_gate::{
-    Clock, DecideError, Event, Gate, ManualClock, NewRun, Passage, Rulebook, Submitted, Terms,
+    DecideError, Event, Gate, ManualClock, NewRun, Passage, Rulebook, Settings, Submitted, Terms,
     Timeouts, new_id,
 };
 use jiff::Timestamp;
 use serde_json::json;
-use tempfile::TempDir;
+
+use crate::database::{Database, ON_POSTGRES};
 
 pub(crate) struct World {
     pub(crate) gate: Gate,
     pub(crate) clock: Arc<ManualClock>,
-    folder: TempDir,
+    pub(crate) database: Database,
 }
 
 impl World {
-    pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    pub(crate) async fn new() -> Self {
+        let database = Database::new();
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
-        let gate = open(&folder.path().join("gate.db"), &clock);
-        Self { gate, clock, folder }
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        let gate = open(&database, &clock).await;
+        Self { gate, clock, database }
     }
 
     /// The same database after the process died.
-    pub(crate) fn reopened(self) -> Self {
-        let Self { gate, clock, folder } = self;
+    pub(crate) async fn reopened(self) -> Self {
+        let Self { gate, clock, database } = self;
         drop(gate);
-        let gate = open(&folder.path().join("gate.db"), &clock);
-        Self { gate, clock, folder }
+        let gate = open(&database, &clock).await;
+        Self { gate, clock, database }
+    }
+
+    /// Another server on the same database, where it can have several.
+    pub(crate) async fn another(&self) -> Option<Gate> {
+        if !ON_POSTGRES {
+            return None;
+        }
+        let settings = Settings::of(self.database.url.clone());
+        let book = Arc::new(Rulebook::none());
+        let gate = Gate::open(settings, self.clock.clone(), book).await.unwrap();
+        gate.join().await.unwrap();
+        Some(gate)
     }
 
     pub(crate) async fn with_pending(tool: &str) -> (Self, ApprovalId) {
-        let world = Self::new();
+        let world = Self::new().await;
         let asked = world.ask(tool).await;
         (world, asked.id)
     }
@@ -71,7 +79,9 @@ impl World {
 
     pub(crate) async fn first_waiting(&self) -> Approval {
         loop {
-            if let Some(first) = self.gate.store().waiting(&"p".into()).await.unwrap().pop() {
+            if let Some(first) =
+                self.gate.store().waiting(&"p".into(), None, 100).await.unwrap().pop()
+            {
                 return first;
             }
             tokio::task::yield_now().await;
@@ -87,10 +97,13 @@ impl World {
     }
 }
 
-fn open(file: &Path, clock: &Arc<ManualClock>) -> Gate {
-    let clock: Arc<dyn Clock> = clock.clone();
-    let rulebook = Arc::new(Rulebook::none());
-    Gate::open(file, clock, Timeouts::all(Duration::from_mins(1)), rulebook).unwrap()
+/// A server on a database; the next one that is opened like this takes the place of the one before.
+async fn open(database: &Database, clock: &Arc<ManualClock>) -> Gate {
+    let (timeouts, place) = (Timeouts::all(Duration::from_mins(1)), Some(database.path("")));
+    let settings = Settings { timeouts, place, ..Settings::of(database.url.clone()) };
+    let gate = Gate::open(settings, clock.clone(), Arc::new(Rulebook::none())).await.unwrap();
+    gate.join().await.unwrap();
+    gate
 }
 
 pub(crate) fn attended() -> Terms {
@@ -116,6 +129,7 @@ pub(crate) fn new_run(session: &str) -> NewRun {
         project: "p".into(),
         session: session.into(),
         title: "hello".into(),
+        settings: json!({"cwd": "/ws"}),
         message: json!({"role": "user", "content": "hello"}),
         events: vec![Event::Prompt { text: "hello".into() }],
     }

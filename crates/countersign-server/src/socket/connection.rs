@@ -23,6 +23,9 @@ const PING: Duration = Duration::from_secs(20);
 /// How long one message may take to leave before the client counts as gone.
 const SEND: Duration = Duration::from_secs(30);
 
+/// How many requests that wait are read at a time: bounds what one client holds in memory.
+const PAGE: usize = 32;
+
 /// The client is gone, or has to go.
 pub(super) struct Gone;
 
@@ -32,7 +35,8 @@ pub(crate) struct Connection {
     pub(super) person: String,
     pub(super) follow: Follow,
     pub(super) watched: Watched,
-    /// Requests this client has been shown, so that none comes twice.
+    /// Requests that wait and that this client has been shown: none comes twice, and what becomes of
+    /// each is told. Bounded by what may wait.
     pub(super) shown: HashSet<ApprovalId>,
     pub(super) latest: Option<SessionId>,
     /// The number at which a client that resumed has seen all that was there when it did.
@@ -94,18 +98,22 @@ impl Connection {
 
     /// Sends what waits for a decision, whoever asked for it.
     async fn send_waiting(&mut self, socket: &mut WebSocket) -> Result<(), Gone> {
-        match self.app.gate.store().waiting(&self.project).await {
-            Ok(waiting) => {
-                for approval in waiting {
-                    if self.shown.insert(approval.id) {
-                        let place = Place::of_approval(&approval);
-                        let request = Body::ToolApprovalRequest(Box::new(approval.into()));
-                        self.send_at(socket, request, place).await?;
-                    }
+        let mut after = None;
+        loop {
+            let page = self.app.gate.store().waiting(&self.project, after, PAGE).await;
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => return self.give_up(socket, &error).await,
+            };
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some((last.created_at, last.id));
+            for approval in page {
+                if self.shown.insert(approval.id) {
+                    let place = Place::of_approval(&approval);
+                    let request = Body::ToolApprovalRequest(Box::new(approval.into()));
+                    self.send_at(socket, request, place).await?;
                 }
-                Ok(())
             }
-            Err(error) => self.give_up(socket, &error).await,
         }
     }
 
@@ -162,9 +170,9 @@ impl Connection {
             Event::ApprovalRequested { approval } => {
                 self.tell_request(socket, approval, watched, place).await
             }
-            // Everyone who was shown a request learns what became of it.
+            // Everyone who was shown a request learns what became of it, once: it is settled for good.
             Event::ApprovalResolved { approval, .. }
-                if !watched && !self.shown.contains(&approval) =>
+                if !self.shown.remove(&approval) && !watched =>
             {
                 Ok(())
             }

@@ -4,7 +4,7 @@ use axum::extract::ws::WebSocket;
 use countersign_core::{
     Approval, ApprovalId, By, Decision, Digest, Risk, SessionId, Stance, Status,
 };
-use countersign_gate::{Always, Amended, Edit, Follow, Scope, StoreError, Terms};
+use countersign_gate::{Always, Amended, DecideError, Edit, Follow, Scope, StoreError, Terms};
 
 use super::command::{
     ApprovalResponse, ClientCommand, DecisionScope, OfSession, PermissionMode, Refused,
@@ -13,6 +13,7 @@ use super::command::{
 use super::connection::{Connection, Gone};
 use super::message::{Body, Resumed, SystemMessage};
 use crate::error::ApiError;
+use crate::in_time::in_time;
 use crate::runs::{self, Wanted};
 
 impl Connection {
@@ -25,9 +26,11 @@ impl Connection {
                 let request = response.request_id.clone();
                 self.decide(response).await.map_err(|refused| (refused, Some(request)))
             }
-            Ok(ClientCommand::Cancel(of)) => self.cancel(of).map_err(|refused| (refused, None)),
+            Ok(ClientCommand::Cancel(of)) => {
+                self.cancel(of).await.map_err(|refused| (refused, None))
+            }
             Ok(ClientCommand::ApproveAll(of)) => {
-                self.approve_all(of).await.map_err(|refused| (refused, None))
+                self.approve_all(socket, of).await?.map_err(|refused| (refused, None))
             }
         };
         match done {
@@ -118,6 +121,9 @@ impl Connection {
             None => 0,
         };
         let head = store.head(&self.project).await?;
+        // But nothing is passed over that this client was not told of: what became of a request of
+        // another conversation may be in it.
+        let begins = begins.min(self.follow.told());
         // A client may know of more than there is: another server, an older backup.
         let after = after.max(begins).min(head);
         let follow = self.app.gate.follow(&self.project, after).await?;
@@ -125,7 +131,10 @@ impl Connection {
         let resumed = Resumed {
             head,
             session_id: session.map(ToString::to_string),
-            active: session.is_some_and(|s| self.app.runs.of(&self.project, s).is_some()),
+            active: match session {
+                Some(session) => store.run_of(&self.project, session).await?.is_some(),
+                None => false,
+            },
             demo: self.app.model.demo,
             model: self.app.model.name.clone(),
             root: root.map(|(project, _)| project.root.clone()).unwrap_or_default(),
@@ -162,8 +171,9 @@ impl Connection {
                 let lines = |text: String| text.lines().map(str::to_owned).collect();
                 let rules = response.rule.map(lines);
                 let always = Always { scope, rules, by, seen };
-                let settled = self.app.gate.approve_always(id, always).await;
-                counted(&settled.map_err(|error| told(error.into()))?);
+                let gate = self.app.gate.clone();
+                let settled = in_time(async move { gate.approve_always(id, always).await }).await;
+                counted(&settled.map_err(told)?);
                 Ok(())
             }
         }
@@ -179,8 +189,9 @@ impl Connection {
             ));
         };
         let terms = Terms::from(Stance::Attended { auto_approve_read: true });
-        let amended = self.app.gate.approve_edited(asked.id, edit, tool, &terms).await;
-        if let Amended::Approved(settled) = amended.map_err(|error| told(error.into()))? {
+        let (gate, id) = (self.app.gate.clone(), asked.id);
+        let amended = in_time(async move { gate.approve_edited(id, edit, tool, &terms).await });
+        if let Amended::Approved(settled) = amended.await.map_err(told)? {
             counted(&settled);
         }
         Ok(())
@@ -200,28 +211,64 @@ impl Connection {
         decision: Decision,
         seen: Option<Digest>,
     ) -> Result<(), Refused> {
-        let settled = self.app.gate.decide(id, decision, seen).await;
-        counted(&settled.map_err(|error| told(error.into()))?);
+        let gate = self.app.gate.clone();
+        let settled = in_time(async move { gate.decide(id, decision, seen).await }).await;
+        counted(&settled.map_err(told)?);
         Ok(())
     }
 
-    fn cancel(&self, of: OfSession) -> Result<(), Refused> {
+    async fn cancel(&self, of: OfSession) -> Result<(), Refused> {
         let session = self.meant(of)?;
-        if self.app.runs.cancel(&self.project, &session) { Ok(()) } else { Err(no_run()) }
+        let cancelled = runs::cancel(&self.app, &self.project, &session).await;
+        if cancelled.map_err(told)? { Ok(()) } else { Err(no_run()) }
     }
 
-    async fn approve_all(&self, of: OfSession) -> Result<(), Refused> {
-        let session = self.meant(of)?;
-        let run = self.app.runs.of(&self.project, &session).ok_or_else(no_run)?;
-        let open = self.app.gate.store().open_in_run(run).await;
-        for approval in open.map_err(|error| told(error.into()))? {
-            if approval.status() == Status::AwaitingApproval && approval.risk < Risk::High {
+    /// Approves what waits in a run, and tells of each that could not be approved: whoever sent this
+    /// waits for all of them.
+    async fn approve_all(
+        &self,
+        socket: &mut WebSocket,
+        of: OfSession,
+    ) -> Result<Result<(), Refused>, Gone> {
+        let waiting = match self.waiting_in_run(of).await {
+            Ok(waiting) => waiting,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let mut failed = None;
+        for Approval { id, digest, .. } in waiting {
+            // A database that failed for one is not waited for again for each of the others.
+            if failed.is_none() {
                 let decision = Decision::Approve { by: By::Person(self.person.clone()) };
-                // One that somebody else settled meanwhile stays as they said.
-                let _ = self.settle(approval.id, decision, Some(approval.digest)).await;
+                let gate = self.app.gate.clone();
+                let deciding = in_time(async move {
+                    match gate.decide(id, decision, Some(digest)).await {
+                        // One that somebody else settled meanwhile stays as they said.
+                        Err(DecideError::AlreadySettled(_)) => Ok(None),
+                        decided => decided.map(Some),
+                    }
+                });
+                match deciding.await {
+                    Ok(settled) => settled.iter().for_each(counted),
+                    Err(error) => failed = Some(told(error)),
+                }
+            }
+            if let Some((code, message)) = &failed {
+                let error = Body::error(code, message.clone(), Some(id.to_string()));
+                self.send(socket, error).await?;
             }
         }
-        Ok(())
+        Ok(Ok(()))
+    }
+
+    /// Returns what "approve all" means: what waits in the run of a conversation, HIGH excepted.
+    async fn waiting_in_run(&self, of: OfSession) -> Result<Vec<Approval>, Refused> {
+        let session = self.meant(of)?;
+        let store = self.app.gate.store();
+        let run = store.run_of(&self.project, &session).await;
+        let run = run.map_err(|error| told(error.into()))?.ok_or_else(no_run)?;
+        let open = store.open_in_run(run).await.map_err(|error| told(error.into()))?;
+        let meant = |it: &Approval| it.status() == Status::AwaitingApproval && it.risk < Risk::High;
+        Ok(open.into_iter().filter(meant).collect())
     }
 
     /// Returns the conversation a command is about.
@@ -235,7 +282,11 @@ fn no_run() -> Refused {
 }
 
 fn told(error: ApiError) -> Refused {
-    (error.code, error.message)
+    let message = match error.hint {
+        Some(hint) => format!("{}; {hint}", error.message),
+        None => error.message,
+    };
+    (error.code, message)
 }
 
 fn unknown(id: &str) -> Refused {

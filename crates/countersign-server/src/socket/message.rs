@@ -65,6 +65,9 @@ pub(crate) enum SystemMessage {
     Resumed(Resumed),
     /// After `resumed`: everything up to its `head` has been sent.
     CaughtUp { head: u64 },
+    /// The server was restarted, or another one took over, and the run goes on: the deltas since the
+    /// last text are void.
+    RunResumed { session_id: String, message: &'static str },
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
     Retry { attempt: u32, wait_ms: u64, reason: String },
 }
@@ -193,6 +196,10 @@ impl Body {
             Event::RunStarted { model, tools } => {
                 Self::System(SystemMessage::Init { session_id: session.to_owned(), model, tools })
             }
+            Event::RunResumed => Self::System(SystemMessage::RunResumed {
+                session_id: session.to_owned(),
+                message: "The server was restarted; the run goes on.",
+            }),
             Event::Prompt { text } => Self::User(UserMessage::Prompt { text }),
             Event::Text { text } => Self::Assistant(AssistantMessage::Text { text }),
             Event::ToolUse { id, name, input } => {

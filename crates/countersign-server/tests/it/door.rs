@@ -17,7 +17,9 @@ async fn health_needs_no_credential_everything_else_does() {
     for open in ["/healthz", "/readyz", "/metrics"] {
         assert_eq!(get(&world, open, &[]).await.status(), StatusCode::OK, "{open}");
     }
-    for closed in ["/agent", "/assets/x.js", "/my/projects/default/sessions"] {
+    for closed in
+        ["/agent", "/assets/x.js", "/my/projects/default/sessions", "/my/projects/default/audit"]
+    {
         assert_eq!(get(&world, closed, &[]).await.status(), StatusCode::UNAUTHORIZED, "{closed}");
     }
     let error: Value =

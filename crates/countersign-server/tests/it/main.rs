@@ -7,7 +7,9 @@
     reason = "a test says no by panicking"
 )]
 
+mod audit;
 mod door;
+mod failing;
 mod flow;
 mod resuming;
 mod rules;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, name};
+use crate::world::{Client, World, name};
 
 const TALK: &str = r#"
 [[script]]
@@ -68,6 +68,28 @@ async fn resuming_after_a_number_gives_what_came_after_it_once() {
     assert_eq!(logged(&other.gather("result/success").await).len(), 4);
 }
 
+/// Of what is settled nothing is remembered for a connection: a replay tells of it as of any other.
+#[tokio::test]
+async fn resuming_on_the_same_connection_tells_of_what_was_settled_on_it() {
+    let world = World::playing(TALK).await;
+    let mut client = world.client().await;
+    client.run("write").await;
+    let request = client.until("tool_approval_request").await;
+    client.decide(&request, true, None).await;
+    client.until("result/success").await;
+    client.send(json!({"command": "resume", "after": 0})).await;
+    let mut told = client.gather("result/success").await;
+    assert_eq!(name(&client.next().await), "system/caught_up");
+    told.retain(|message| name(message).starts_with("tool_approval"));
+    let [again, resolved] = told.as_slice() else { panic!("{told:#?}") };
+    assert_eq!(
+        (&again["request_id"], &again["status"]),
+        (&request["request_id"], &json!("APPROVED"))
+    );
+    assert_eq!(again["allowed_decisions"], json!([]));
+    assert_eq!(resolved["request_id"], request["request_id"]);
+}
+
 /// A page that opens a new conversation names it itself, and hears nothing of the others.
 #[tokio::test]
 async fn a_conversation_that_has_not_begun_can_be_watched() {
@@ -116,21 +138,137 @@ async fn a_conversation_goes_on_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_server_told_to_stop_takes_back_what_waits_and_says_so() {
-    let world = World::playing(TALK).await;
+async fn a_request_that_waits_survives_a_stop_and_a_kill_and_runs_once() {
+    for kill in [false, true] {
+        let world = World::playing(TALK).await;
+        let mut client = world.client().await;
+        client.run("write").await;
+        let before = client.until("tool_approval_request").await;
+        let world = if kill { world.killed().await } else { world.restarted().await };
+        let (mut one, mut two) = (world.client().await, world.client().await);
+        let mut requests = Vec::new();
+        for client in [&mut one, &mut two] {
+            let session = before["session_id"].clone();
+            client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
+            requests.push(client.until("tool_approval_request").await);
+            let resumed = client.until("system/resumed").await;
+            assert_eq!(resumed["content"]["active"], true);
+        }
+        for request in &requests {
+            for key in ["request_id", "digest", "expires_at", "tool_use_id"] {
+                assert_eq!(request[key], before[key], "{key}");
+            }
+        }
+        one.decide(&requests[0], true, None).await;
+        let told = [
+            "system/init",
+            "user/prompt",
+            "assistant/text",
+            "assistant/tool_use",
+            "system/run_resumed",
+            "tool_approval_resolved",
+            "user/tool_result",
+            "assistant/text",
+            "result/success",
+        ];
+        for client in [&mut one, &mut two] {
+            assert_eq!(logged(&client.gather("result/success").await), told);
+        }
+        assert_eq!(world.file("a.txt"), "a");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_can_be_stopped_and_approved_in_one() {
+    for (command, end) in [("cancel", "result/error"), ("approve_all", "result/success")] {
+        let world = World::playing(TALK).await;
+        let mut client = world.client().await;
+        client.run("write").await;
+        let session = client.until("tool_approval_request").await["session_id"].clone();
+        let world = world.killed().await;
+        let mut client = world.client().await;
+        client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
+        client.until("system/caught_up").await;
+        client.send(json!({"command": command, "session_id": session})).await;
+        client.until(end).await;
+        assert_eq!(world.path("a.txt").exists(), command == "approve_all");
+        client.send(json!({"command": "run", "prompt": "hello", "continue": true})).await;
+        client.until("result/success").await;
+    }
+}
+
+/// What runs gets a while to come to its end when the server is told to stop.
+#[tokio::test]
+async fn a_command_that_runs_when_the_server_stops_comes_to_its_end() {
+    let world =
+        World::playing(&commands("touch started; until test -e go; do :; done; echo done >> ran"))
+            .await;
     let mut client = world.client().await;
-    client.run("write").await;
-    let request = client.until("tool_approval_request").await;
-    let session = request["session_id"].clone();
-    let world = world.restarted().await;
+    let session = started(&world, &mut client).await;
+    let go = world.path("go");
+    let stopping = tokio::spawn(world.restarted());
+    client.until_closed().await;
+    std::fs::write(go, "").unwrap();
+    let world = stopping.await.unwrap();
     let mut client = world.client().await;
     client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
-    let told = logged(&client.gather("result/error").await);
-    assert!(told.contains(&"tool_approval_resolved".to_owned()), "{told:?}");
-    client.send(json!({"command": "run", "prompt": "write", "continue": true})).await;
+    let told = client.gather("result/success").await;
+    let result = told.iter().find(|message| name(message) == "user/tool_result").unwrap();
+    assert_eq!(result["content"]["is_error"], false, "{result}");
+    assert_eq!(world.file("ran"), "done\n");
+}
+
+#[tokio::test]
+async fn a_command_that_ran_when_the_server_died_is_not_run_again() {
+    let world =
+        World::playing(&commands("echo once >> ran; touch started; until test -e go; do :; done"))
+            .await;
+    let mut client = world.client().await;
+    let session = started(&world, &mut client).await;
+    let world = world.killed_and(|root| std::fs::write(root.join("go"), "").unwrap()).await;
+    let mut client = world.client().await;
+    client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
+    let told = client.gather("result/success").await;
+    let result = told.iter().find(|message| name(message) == "user/tool_result").unwrap();
+    let content = result["content"]["content"].as_str().unwrap();
+    assert!(content.contains("Whether it took effect is unknown"), "{content}");
+    assert_eq!(world.file("ran"), "once\n");
+}
+
+#[tokio::test]
+async fn a_run_whose_folder_is_gone_is_ended_and_says_so() {
+    let world = World::playing(TALK).await;
+    std::fs::create_dir(world.path("sub")).unwrap();
+    let mut client = world.client().await;
+    client.send(json!({"command": "run", "prompt": "write", "cwd": "sub"})).await;
+    let session = client.until("tool_approval_request").await["session_id"].clone();
+    let world = world.killed_and(|root| std::fs::remove_dir(root.join("sub")).unwrap()).await;
+    let mut client = world.client().await;
+    client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
+    let told = client.gather("result/error").await;
+    let message = told.last().unwrap()["content"]["message"].as_str().unwrap();
+    assert!(message.contains("cannot be worked in"), "{message}");
+    assert!(logged(&told).contains(&"tool_approval_resolved".to_owned()));
+    client.send(json!({"command": "run", "prompt": "hello", "continue": true})).await;
+    client.until("result/success").await;
+}
+
+fn commands(command: &str) -> String {
+    format!(
+        "[[script]]\n[[script.turn]]\ncall = {{ tool = 'Bash', input = {{ command = '{command}' }} }}\n\
+         [[script.turn]]\nsay = 'Done.'"
+    )
+}
+
+/// Runs the command and returns its conversation once it has started.
+async fn started(world: &World, client: &mut Client) -> Value {
+    client.run("go").await;
     let request = client.until("tool_approval_request").await;
     client.decide(&request, true, None).await;
-    client.until("result/success").await;
+    while !world.path("started").exists() {
+        tokio::task::yield_now().await;
+    }
+    request["session_id"].clone()
 }
 
 /// The names of the messages that are in the log, in order; numbers must rise.

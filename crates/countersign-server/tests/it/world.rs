@@ -1,16 +1,21 @@
 //! A server on a free port, a workspace, a scripted model, and clients that speak plain JSON.
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_agent::{Scenario, ScriptedModel};
-use countersign_gate::{Gate, Project, Rulebook, RulebookFiles, SystemClock, Timeouts};
+use countersign_gate::{
+    DatabaseUrl, Gate, Project, Rulebook, RulebookFiles, Settings, SystemClock, new_id,
+};
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
 use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_tungstenite::tungstenite::Message;
@@ -22,9 +27,57 @@ pub(crate) struct World {
     pub(crate) address: String,
     pub(crate) root: PathBuf,
     scenario: String,
-    stop: Option<oneshot::Sender<()>>,
-    serving: JoinHandle<()>,
+    process: Process,
     folder: TempDir,
+}
+
+/// A server as if in a process of its own: what runs in it can be ended without a word.
+struct Process {
+    runtime: Option<Runtime>,
+    gate: Gate,
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    async fn start(
+        listener: TcpListener,
+        config: impl Future<Output = ServerConfig> + Send + 'static,
+    ) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let config = runtime.spawn(config).await.unwrap();
+        let gate = config.gate.clone();
+        let listener = listener.into_std().unwrap();
+        let serving = runtime.spawn(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            Server::new(config).run(listener, async { drop(stopped.await) }).await.unwrap();
+        });
+        Self { runtime: Some(runtime), gate, stop: Some(stop), serving: Some(serving) }
+    }
+
+    /// Ends it as a signal would.
+    async fn stop(mut self) {
+        drop(self.stop.take());
+        self.serving.take().unwrap().await.unwrap();
+    }
+
+    /// Ends it as `kill -9` would.
+    async fn kill(mut self) {
+        let runtime = self.runtime.take().unwrap();
+        let dying = move || runtime.shutdown_timeout(Duration::from_secs(10));
+        tokio::task::spawn_blocking(dying).await.unwrap();
+        // What was on its way to the disk has come there before the next one looks.
+        self.gate.cancel(new_id()).await.unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl World {
@@ -44,38 +97,57 @@ impl World {
             home: None,
         }));
         rulebook.add(project.id.clone(), root.clone());
-        let database = folder.path().join("gate.db");
-        let gate = Gate::open(&database, clock.clone(), Timeouts::default(), rulebook).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
-        let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock);
+        let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock.clone());
         let environment = Environment::from(vec![("PATH".into(), "/usr/bin:/bin".into())]);
-        let server = Server::new(ServerConfig {
-            gate,
-            workspaces: vec![(project, workspace)],
-            catalogue: Arc::new({
-                let environment = environment.clone();
-                move |workspace| Catalogue::new(workspace.clone(), environment.clone())
-            }),
-            toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
-            model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
-            credential: Credential::Token(TOKEN.into()),
-            metrics: Arc::new(String::new),
-        });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(async move {
-            server.run(listener, async { drop(stopped.await) }).await.unwrap();
-        });
-        let scenario = scenario.to_owned();
-        Self { address, root, scenario, stop: Some(stop), serving, folder }
+        let settings = Settings::of(DatabaseUrl::Sqlite(folder.path().join("gate.db")));
+        let process = Process::start(listener, async move {
+            ServerConfig {
+                gate: Gate::open(settings, clock, rulebook).await.unwrap(),
+                workspaces: vec![(project, workspace)],
+                catalogue: Arc::new({
+                    let environment = environment.clone();
+                    move |workspace| Catalogue::new(workspace.clone(), environment.clone())
+                }),
+                toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
+                model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
+                credential: Credential::Token(TOKEN.into()),
+                metrics: Arc::new(String::new),
+            }
+        })
+        .await;
+        Self { address, root, scenario: scenario.to_owned(), process, folder }
     }
 
     /// Stops the server as a signal would, and starts another one on the same data.
-    pub(crate) async fn restarted(mut self) -> Self {
-        drop(self.stop.take());
-        self.serving.await.unwrap();
+    pub(crate) async fn restarted(self) -> Self {
+        self.process.stop().await;
         Self::in_folder(self.folder, &self.scenario).await
+    }
+
+    /// Kills the server where it stands, and starts another one on the same data.
+    pub(crate) async fn killed(self) -> Self {
+        self.killed_and(|_| ()).await
+    }
+
+    /// The same, and does something to the workspace in between.
+    pub(crate) async fn killed_and(self, meanwhile: impl FnOnce(&Path)) -> Self {
+        self.process.kill().await;
+        meanwhile(&self.root);
+        Self::in_folder(self.folder, &self.scenario).await
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.process.gate
+    }
+
+    /// Runs statements behind the server's back.
+    pub(crate) fn sql(&self, sql: &str) {
+        let database = rusqlite::Connection::open(self.folder.path().join("gate.db")).unwrap();
+        database.busy_timeout(Duration::from_secs(10)).unwrap();
+        database.execute_batch(sql).unwrap();
     }
 
     pub(crate) async fn client(&self) -> Client {
@@ -139,6 +211,11 @@ impl Client {
                 _ => {}
             }
         }
+    }
+
+    /// Returns when the server has said goodbye.
+    pub(crate) async fn until_closed(&mut self) {
+        while !matches!(self.socket.next().await.unwrap().unwrap(), Message::Close(_)) {}
     }
 
     /// Returns the next message of a type (and subtype), passing over others.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use countersign_core::Mode;
 
+use super::Records;
+
 #[derive(Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Says what would happen with a call, or with many; runs nothing.
@@ -42,12 +44,8 @@ pub(crate) struct PolicySimulateArgs {
     /// The workspace whose calls are replayed.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
-    /// The folder of the database [default: the user's data folder].
-    #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
-    pub(crate) data: Option<PathBuf>,
-    /// The database: `sqlite:PATH` [default: SQLite in the data folder].
-    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE")]
-    pub(crate) database: Option<String>,
+    #[command(flatten)]
+    pub(crate) records: Records,
     /// How many calls, the newest first.
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     pub(crate) limit: usize,

@@ -2,6 +2,7 @@
 
 mod approval;
 mod diff;
+mod pending;
 mod policy;
 
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
     match bench {
         BenchCommand::Approval(args) => approval::run(&args),
         BenchCommand::Diff(args) => diff::run(&args),
+        BenchCommand::Pending(args) => pending::run(&args),
         BenchCommand::Policy(args) => policy::run(&args),
     }
 }

@@ -1,6 +1,7 @@
 //! `countersign demo`: the product in one command, in a scratch workspace.
 
 use anyhow::Context;
+use countersign_gate::Settings;
 
 use crate::cli::{DemoArgs, ServeArgs};
 use crate::commands::serve;
@@ -30,6 +31,9 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         common,
         root: vec![workspace],
         database: None,
+        bus: None,
+        pending_limit: Settings::PENDING_LIMIT,
+        keep_events: None,
         model: None,
         demo: true,
         open,

@@ -9,9 +9,10 @@ use anyhow::{Context, bail};
 use countersign_agent::{Anthropic, Connection, RunnerConfig, Scenario, ScriptedModel};
 use countersign_core::rule::Source;
 use countersign_gate::{
-    Gate, Project, RuleFileState, Rulebook, SystemClock, Timeouts, WORKSPACE_FILE,
+    DatabaseUrl, Gate, Project, RuleFileState, Rulebook, Settings, SystemClock, Timeouts,
+    WORKSPACE_FILE,
 };
-use countersign_server::{Credential, ModelSource, Server, ServerConfig};
+use countersign_server::{Credential, ModelSource, ServeError, Server, ServerConfig};
 use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
@@ -20,13 +21,20 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Common, ServeArgs};
-use crate::hint::Hint;
+use crate::hint::{Hint, Hinted};
 use crate::{environment, output, record};
+
+/// How long what was read at the end may take to come back.
+const CLOSING: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let filter = environment::log_filter();
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    runtime()?.block_on(serve(args))
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve(args));
+    // Whoever still waits for a database that fell silent is not waited for.
+    runtime.shutdown_timeout(CLOSING);
+    served
 }
 
 async fn serve(args: ServeArgs) -> anyhow::Result<()> {
@@ -37,8 +45,9 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let rulebook = rulebook(&args.common, &workspaces);
     let listener = listen(args.common.listen).await?;
     let address = listener.local_addr()?;
-    let gate = gate(&args.common, &database, rulebook)?;
+    // Before anything is counted.
     let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
+    let gate = gate(&args, database, rulebook).await?;
     let (credential, sign_in) = credential(&args.common)?;
     let page = match &sign_in {
         Some(secret) => format!("http://{address}/agent?token={secret}"),
@@ -65,14 +74,20 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     if args.open && open::that_detached(&page).is_err() {
         output::note("No browser could be opened; use the link above.");
     }
-    server.run(listener, stop_signal()).await?;
+    match server.run(listener, stop_signal()).await {
+        Err(ServeError::Store(error)) => record::used(Err(error))?,
+        done => done?,
+    }
     output::note("Stopped.");
     Ok(())
 }
 
 /// Returns the folders that hold our own state and the user's rules: no command may touch them.
-fn own_folders(common: &Common, database: &Path) -> Vec<PathBuf> {
-    let database = database.parent().map(Path::to_owned);
+fn own_folders(common: &Common, database: &DatabaseUrl) -> Vec<PathBuf> {
+    let database = match database {
+        DatabaseUrl::Sqlite(file) => file.parent().map(Path::to_owned),
+        DatabaseUrl::Postgres(_) => None,
+    };
     let folders =
         [database, record::data_path(common.data.as_deref()), environment::config_folder()];
     let mut own: Vec<_> = folders.into_iter().flatten().map(resolved).collect();
@@ -153,14 +168,31 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         .hint("another server may be running there; `--listen 127.0.0.1:0` takes a free port")
 }
 
-fn gate(common: &Common, database: &Path, rulebook: Arc<Rulebook>) -> anyhow::Result<Gate> {
-    let timeouts = match common.approval_timeout {
+async fn gate(
+    args: &ServeArgs,
+    database: DatabaseUrl,
+    rulebook: Arc<Rulebook>,
+) -> anyhow::Result<Gate> {
+    if args.bus.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
+        bail!(Hinted {
+            error: anyhow::anyhow!("a bus is for several servers, and a file has one"),
+            hint: "leave out --bus, or give a PostgreSQL with --database".to_owned(),
+        });
+    }
+    let timeouts = match args.common.approval_timeout {
         Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
         None => Timeouts::default(),
     };
-    Gate::open(database, Arc::new(SystemClock), timeouts, rulebook)
-        .with_context(|| format!("could not open the database `{}`", database.display()))
-        .hint("check the folder's permissions, or give another one with --data")
+    let days = |days: u32| Duration::from_hours(24 * u64::from(days));
+    let settings = Settings {
+        database: database.clone(),
+        timeouts,
+        pending_limit: args.pending_limit,
+        place: Some(record::data_folder(args.common.data.as_deref())?),
+        bus: args.bus.clone(),
+        keep_events: args.keep_events.map(days),
+    };
+    record::opened(Gate::open(settings, Arc::new(SystemClock), rulebook).await, &database)
 }
 
 /// Returns what opens the door and, for a one-time link, its secret.

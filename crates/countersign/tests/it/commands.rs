@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 
-use crate::world::{Serving, TOKEN, output, stderr};
+use crate::world::{Client, Serving, TOKEN, output, stderr};
 
 #[test]
 fn wrong_usage_ends_with_2_and_errors_with_1_and_a_hint() {
@@ -14,7 +14,7 @@ fn wrong_usage_ends_with_2_and_errors_with_1_and_a_hint() {
     }
     for (args, error, hint) in [
         (&["serve", "--root", "/not/there"][..], "`/not/there` cannot be a workspace", "--root"),
-        (&["serve", "--database", "mysql://x"], "`mysql://x` is of a kind", "sqlite:PATH"),
+        (&["serve", "--database", "mysql://x"], "of no kind that is known", "sqlite:PATH"),
         (
             &["serve", "--data", "/dev/null/x", "--listen", "127.0.0.1:0"],
             "the data folder",
@@ -78,11 +78,23 @@ async fn metrics_are_served_in_prometheus_format() {
     let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN];
     let serving = Serving::start(&args, &[]);
     let mut client = serving.client().await;
-    client.send(json!({"command": "run", "prompt": "read nothing.txt"})).await;
-    client.until("result/success").await;
+    let run = async |client: &mut Client, prompt: &str, until: &str| {
+        client.send(json!({"command": "run", "prompt": prompt})).await;
+        client.until(until).await
+    };
+    run(&mut client, "read nothing.txt", "result/success").await;
+    let prompt = "Create a new file called a.txt with the content \"one\"";
+    run(&mut client, prompt, "tool_approval_request").await;
     let metrics = reqwest::get(format!("{}/metrics", serving.url)).await.unwrap();
     let metrics = metrics.text().await.unwrap();
-    assert!(metrics.contains("countersign_runs_total 1"), "{metrics}");
+    let value = |name: &str| -> f64 {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name}: {metrics}")).parse().unwrap()
+    };
+    assert_eq!(value("countersign_runs_total").to_string(), "2");
+    assert_eq!(value("countersign_pending").to_string(), "1", "one waits for a person");
+    assert!(value("countersign_commits_total") >= 1.0);
+    assert!(value("countersign_writes_total") >= value("countersign_commits_total"));
 }
 
 #[test]

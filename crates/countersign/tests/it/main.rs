@@ -7,8 +7,11 @@
     reason = "a test says no by panicking"
 )]
 
+mod audit;
+mod chaos;
 mod commands;
 mod conversation;
+mod faults;
 mod house;
 mod policy;
 mod policy_page;

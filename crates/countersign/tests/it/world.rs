@@ -43,6 +43,11 @@ impl Serving {
         let home = tempfile::tempdir().unwrap();
         let mut command = countersign(home.path());
         command.args(args).envs(env.iter().copied());
+        Self::of(command, home)
+    }
+
+    /// Starts a command that serves.
+    pub(crate) fn of(mut command: Command, home: TempDir) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -64,6 +69,10 @@ impl Serving {
             assert_ne!(self.said.read_line(&mut line).unwrap(), 0, "it never says `{part}`");
         }
         line.trim_end().to_owned()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Asks it to stop, and returns how it ended and what it still had to say to the person.
@@ -98,11 +107,31 @@ impl Client {
         self.0.send(Message::text(command.to_string())).await.unwrap();
     }
 
+    /// Returns the next message; none when the server has nothing more to say.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            match self.0.next().await?.ok()? {
+                Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
+                Message::Close(_) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the message that ends a run, however it ended.
+    pub(crate) async fn until_result(&mut self) -> Value {
+        loop {
+            let message = self.next().await.unwrap();
+            if message["type"] == "result" {
+                return message;
+            }
+        }
+    }
+
     /// Returns the next message of a type (and, after a slash, subtype).
     pub(crate) async fn until(&mut self, kind: &str) -> Value {
         loop {
-            let Message::Text(text) = self.0.next().await.unwrap().unwrap() else { continue };
-            let message: Value = serde_json::from_str(&text).unwrap();
+            let message = self.next().await.unwrap();
             let (of, subtype) = kind.split_once('/').unwrap_or((kind, ""));
             let fits =
                 message["type"] == of && (subtype.is_empty() || message["subtype"] == subtype);

@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /metrics`: counters in Prometheus' text format. */
+        /** `GET /metrics`: counters in Prometheus' text format, of this process but for what waits. */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -47,6 +47,23 @@ export interface paths {
         };
         /** `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff. */
         get: operations["get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** `GET /my/projects/{project_id}/audit`: what was decided and what ran, the oldest first. */
+        get: operations["list_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -165,7 +182,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /readyz`: the database answers too. */
+        /** `GET /readyz`: the database answers too, and this server counts among those on it. */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -179,6 +196,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What was done. */
+        ActView: (components["schemas"]["CallActView"] & {
+            /** @enum {string} */
+            what: "call";
+        }) | (components["schemas"]["RulesActView"] & {
+            /** @enum {string} */
+            what: "rules";
+        });
         /** @enum {string} */
         AllowedDecision: "approve" | "reject" | "edit" | "session" | "project";
         /** @description S1.7's request, and what we add. */
@@ -260,6 +285,33 @@ export interface components {
             /** @enum {string} */
             subtype: "tool_use";
         };
+        /** @description One row of the audit: what was done, and its place in the chain. */
+        AuditEntry: components["schemas"]["ActView"] & {
+            /**
+             * Format: int64
+             * @description Its number in the project's chain, from 1.
+             */
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description The seal, over this row as it is kept and the seal before it. `countersign audit export` has
+             *     what was sealed to the letter.
+             */
+            hash: string;
+        };
+        /** @description A page of the audit, the oldest first: what is appended later does not move what was read. */
+        AuditList: {
+            success: boolean;
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description Where the next page begins; none after the last. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description The state a call came into.
+         * @enum {string}
+         */
+        AuditStatus: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
         /** @description What is said. */
         Body: (components["schemas"]["SystemMessage"] & {
             /** @enum {string} */
@@ -283,6 +335,35 @@ export interface components {
             /** @enum {string} */
             type: "error";
         });
+        /** @description A call that came into a state. */
+        CallActView: {
+            status: components["schemas"]["AuditStatus"];
+            /** @description Who brought it there, where somebody did. */
+            who?: string;
+            /** @description How: `person`, `program`, `policy`, `deadline` or `interruption`. */
+            how: string;
+            approval_id: string;
+            tool_id: string;
+            tool_use_id: string;
+            session_id: string;
+            run_id?: string;
+            tool_name: string;
+            risk_level: components["schemas"]["RiskLevel"];
+            /** @description What it would do, in one sentence. */
+            summary: string;
+            /** @description The digest of what was shown, and of all a decision is bound to. */
+            saw: string;
+            /** @description The digest of the input as it stands: what runs, if it runs. */
+            input: string;
+            /** @description Whether a person had changed the input. */
+            edited: boolean;
+            /** @description The digest of what it gave back. */
+            result?: string;
+            /** @description What went wrong, or what the person said. */
+            message?: string;
+            /** @description The kind of failure. */
+            error_type?: string;
+        };
         /** @description A call that the rules would have treated otherwise. */
         ChangeView: {
             tool_id: string;
@@ -651,6 +732,16 @@ export interface components {
             /** @description What its author should know about it. */
             warnings: string[];
         };
+        /** @description A change of rules. */
+        RulesActView: {
+            who: string;
+            /** @description The conversation they hold in; left out where they hold in all of the project. */
+            session_id?: string;
+            /** @description The rules that came or were changed, as they now read. */
+            kept: string[];
+            /** @description The ids of those that were revoked. */
+            revoked: string[];
+        };
         /** @description A prompt and how to run it. */
         RunCommand: {
             /** @description What the person asks. */
@@ -748,6 +839,17 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "caught_up";
+        } | {
+            /**
+             * @description The server was restarted, or another one took over, and the run goes on: the deltas since the
+             *     last text are void.
+             */
+            content: {
+                session_id: string;
+                message: string;
+            };
+            /** @enum {string} */
+            subtype: "run_resumed";
         } | {
             /** @description The model's answer broke off and is asked for again: the deltas since the last text are void. */
             content: {
@@ -871,6 +973,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DiffPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Where the page before it ended. */
+                cursor?: string;
+                /** @description How many, 100 unless said and 1000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
                 };
             };
             400: {

@@ -53,6 +53,17 @@ test("a retry drops what had come and says so, until the answer comes again", ()
   expect(after([delta("whole")], state)).toMatchObject({ live: "whole", retry: null });
 });
 
+test("a run that goes on after a restart says so, and drops what had come of an answer", () => {
+  const goesOn: SocketEvent = {
+    type: "system", subtype: "run_resumed", seq: 3, session_id: "s1",
+    content: { session_id: "s1", message: "The server was restarted; the run goes on." },
+  };
+  const state = after([...runMessages().slice(0, 2), delta("half"), goesOn]);
+  expect(state).toMatchObject({ live: "", retry: null, isRunning: true });
+  expect(state.items.at(-1)).toMatchObject({ kind: "resumed", message: "The server was restarted; the run goes on." });
+  expect(after([goesOn], state).items).toEqual(state.items);
+});
+
 test("what streamed while we were away is marked as missing, not glued together", () => {
   const state = after([delta("The beginning"), resumedMessage({ head: 2, active: true }), delta("and the end")]);
   expect(state).toMatchObject({ live: "and the end", liveIsPartial: true });

@@ -13,6 +13,7 @@ export type Item =
   | { kind: "prompt"; key: string; text: string }
   | { kind: "text"; key: string; text: string }
   | { kind: "tool"; key: string; id: string; name: string; input: unknown; result: ToolResult | null }
+  | { kind: "resumed"; key: string; message: string }
   | { kind: "end"; key: string; usage: Usage | null }
   | { kind: "failure"; key: string; message: string; code: string; hint: string | null };
 
@@ -110,7 +111,7 @@ function applyOwn(draft: Transcript, message: ServerMessage) {
   const key = String(message.seq ?? `${draft.lastSeq}.${draft.items.length}`);
   switch (message.type) {
     case "system":
-      return message.subtype === "init" ? runStarted(draft) : systemNotice(draft, message);
+      return message.subtype === "init" ? runStarted(draft) : systemNotice(draft, message, key);
     case "assistant":
       return assistantSaid(draft, message, key);
     case "user":
@@ -138,7 +139,16 @@ function runStarted(draft: Transcript) {
   dropLive(draft);
 }
 
-function systemNotice(draft: Transcript, message: Extract<ServerMessage, { type: "system" }>) {
+/** Another driver goes on: what had come of an answer that is not in the log is asked for again. */
+function runResumed(draft: Transcript, message: string, key: string) {
+  draft.isRunning = true;
+  draft.retry = null;
+  dropLive(draft);
+  draft.items.push({ kind: "resumed", key, message });
+}
+
+function systemNotice(draft: Transcript, message: Extract<ServerMessage, { type: "system" }>, key: string) {
+  if (message.subtype === "run_resumed") return runResumed(draft, message.content.message, key);
   if (message.subtype !== "retry") return;
   dropLive(draft);
   draft.retry = { attempt: message.content.attempt, reason: message.content.reason };

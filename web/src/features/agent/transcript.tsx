@@ -96,6 +96,8 @@ const Plain = memo(function Plain({ item }: { item: Exclude<Item, { kind: "tool"
       return <PromptBubble text={item.text} />;
     case "text":
       return <AssistantText text={item.text} />;
+    case "resumed":
+      return <p className={styles.end}>{item.message}</p>;
     case "end":
       return (
         <p className={styles.end}>

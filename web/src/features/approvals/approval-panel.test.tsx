@@ -169,6 +169,35 @@ test("while a decision is on its way the buttons rest; a refusal frees them", ()
   expect(screen.getByText("the file has changed")).toBeVisible();
 });
 
+test("when the database could not take a decision the card says so, and the same decision can be made again", () => {
+  open(approvalRequest());
+  wait();
+  fireEvent.click(button("Approve"));
+  const sentence = "the database cannot be reached; nothing was changed";
+  receive({ type: "error", content: { message: sentence, code: "store" }, request_id: "q1" });
+  expect(within(screen.getByRole("dialog")).getByText(sentence)).toBeVisible();
+  fireEvent.click(button("Approve"));
+  expect(sent()).toEqual([["q1", "approve", ""], ["q1", "approve", ""]]);
+  expect(screen.queryByText(sentence), "what was said of the first attempt is not said of the second").toBeNull();
+  receive(resolvedMessage("APPROVED", "q1"));
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+test("of all that could not be approved each says so, and can be decided again", () => {
+  open(approvalRequest(), approvalRequest({ request_id: "q2", tool_use_id: "t2" }));
+  wait();
+  fireEvent.click(button(/Approve all/));
+  expect(button("Approve")).toBeDisabled();
+  const sentence = "the database cannot be reached; nothing was changed";
+  for (const id of ["q1", "q2"]) receive({ type: "error", content: { message: sentence, code: "store" }, request_id: id });
+  expect(screen.getByText(sentence)).toBeVisible();
+  expect(button("Approve")).toBeEnabled();
+  fireEvent.click(button("Next request"));
+  wait();
+  expect(screen.getByText(sentence)).toBeVisible();
+  expect(button("Approve")).toBeEnabled();
+});
+
 test("without a connection nothing can be decided, and the page says why", () => {
   open(approvalRequest());
   wait();

@@ -4,41 +4,81 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use countersign_core::{
-    By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, Side, Stance, Target, ToolCall,
-    ToolOutput,
+    Approval, By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, Side, Stance, Target,
+    ToolCall, ToolOutput,
 };
-use countersign_gate::{Gate, Passage, Rulebook, Submitted, SystemClock, Timeouts, new_id};
+use countersign_gate::{
+    DatabaseUrl, Gate, Passage, Rulebook, Settings, Submitted, SystemClock, floor, new_id,
+};
 use serde_json::json;
 
 use super::{Measured, timed};
 use crate::cli::BenchApprovalArgs;
 use crate::commands::serve::runtime;
+use crate::record;
 
 pub(crate) fn run(args: &BenchApprovalArgs) -> anyhow::Result<()> {
+    let database = database(&args.db);
+    if args.floor {
+        return bare(args, &database);
+    }
     let runtime = runtime()?;
-    let (rounds, seconds, cpu) = timed(|| runtime.block_on(all(args)))?;
+    let mut commits = 0;
+    let (rounds, seconds, cpu) =
+        timed(|| runtime.block_on(all(args, database.clone(), &mut commits)))?;
     let case = format!("c={}", args.c);
     let notes = "4 durable states per call: awaiting, approved, executing, completed".to_owned();
+    let each = per_call(commits, rounds.len());
+    Measured { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }
+        .print_with(&[("commits_per_call", each)]);
+    Ok(())
+}
+
+/// Measures what the database allows: the same number of rows, bare.
+fn bare(args: &BenchApprovalArgs, database: &DatabaseUrl) -> anyhow::Result<()> {
+    let (rounds, seconds, cpu) = timed(|| Ok(floor(database, args.n, args.c)?))?;
+    let case = format!("floor c={}", args.c);
+    let notes = "as many rows and commits, by bare inserts".to_owned();
+    // A round is as many calls as are under way at once.
+    let rounds = rounds.into_iter().flat_map(|it| std::iter::repeat_n(it, args.c)).collect();
     Measured { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }.print();
     Ok(())
 }
 
-async fn all(args: &BenchApprovalArgs) -> anyhow::Result<Vec<Duration>> {
-    let gate = Gate::open(
-        &args.db,
-        Arc::new(SystemClock),
-        Timeouts::default(),
-        Arc::new(Rulebook::none()),
-    )
-    .with_context(|| format!("could not open `{}`", args.db.display()))?;
+#[expect(clippy::cast_precision_loss, reason = "counts of commits are small")]
+fn per_call(commits: u64, calls: usize) -> f64 {
+    commits as f64 / calls.max(1) as f64
+}
+
+/// A path is a database in that file.
+pub(super) fn database(given: &str) -> DatabaseUrl {
+    given.parse().unwrap_or_else(|_| DatabaseUrl::Sqlite(given.into()))
+}
+
+pub(super) async fn open(database: DatabaseUrl) -> anyhow::Result<Gate> {
+    let settings = Settings { pending_limit: u64::MAX, ..Settings::of(database.clone()) };
+    let opened = Gate::open(settings, Arc::new(SystemClock), Arc::new(Rulebook::none())).await;
+    let gate = record::opened(opened, &database)?;
+    gate.join().await?;
+    Ok(gate)
+}
+
+async fn all(
+    args: &BenchApprovalArgs,
+    database: DatabaseUrl,
+    commits: &mut u64,
+) -> anyhow::Result<Vec<Duration>> {
+    let gate = open(database).await?;
+    let before = gate.store().commits();
     let each = args.n / args.c.max(1);
     let workers: Vec<_> = (0..args.c).map(|_| tokio::spawn(some(gate.clone(), each))).collect();
     let mut rounds = Vec::with_capacity(args.n);
     for worker in workers {
         rounds.extend(worker.await??);
     }
+    *commits = gate.store().commits() - before;
     Ok(rounds)
 }
 
@@ -52,11 +92,17 @@ async fn some(gate: Gate, count: usize) -> anyhow::Result<Vec<Duration>> {
     Ok(rounds)
 }
 
-async fn one(gate: &Gate) -> anyhow::Result<()> {
+/// Hands in a call that asks.
+pub(super) async fn ask(gate: &Gate) -> anyhow::Result<Box<Approval>> {
     let terms = Stance::Attended { auto_approve_read: true }.into();
-    let Submitted::Waiting(asked) = gate.submit(call(), Arc::new(WritesOne), &terms).await? else {
-        bail!("a call that should ask did not");
-    };
+    match gate.submit(call(), Arc::new(WritesOne), &terms).await? {
+        Submitted::Waiting(asked) => Ok(asked),
+        other => bail!("a call that should ask did not: {other:?}"),
+    }
+}
+
+async fn one(gate: &Gate) -> anyhow::Result<()> {
+    let asked = ask(gate).await?;
     let decision = Decision::Approve { by: By::Person("bench".to_owned()) };
     gate.decide(asked.id, decision, Some(asked.digest)).await?;
     let Passage::Permitted(permit) = gate.admission(asked.id).await? else {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::layers;
 use crate::cli::PolicySimulateArgs;
 use crate::commands::serve::runtime;
-use crate::hint::{Hint, Hinted};
+use crate::hint::Hint;
 use crate::{output, record};
 
 pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
@@ -26,13 +26,8 @@ pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
 async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<Simulation> {
     let root = args.root.canonicalize().hint("give --root a folder that exists")?;
     let project = Project::of_root(root.to_str().context("the workspace's path is not UTF-8")?);
-    let database = record::database(args.data.as_deref(), args.database.as_deref())?;
-    if !database.exists() {
-        let error = anyhow::anyhow!("there is no record at `{}`", database.display());
-        let hint = "let an agent work first, or name another folder with --data".to_owned();
-        return Err(Hinted { error, hint }.into());
-    }
-    let book = record::rulebook(args.data.as_deref());
+    let database = record::existing_database(&args.records)?;
+    let book = record::rulebook(args.records.data.as_deref());
     book.add(project.id.clone(), root);
     let layer = layers::of_file(&args.rules, &book.anchors(&project.id))?;
     if let Some(why) = layer.broken {
@@ -41,8 +36,8 @@ async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<Simulation> {
     for problem in &layer.problems {
         output::note(&format!("`{}` is not followed: {}", problem.rule, problem.why));
     }
-    let gate = Gate::open_to_read(&database, Arc::new(SystemClock), Arc::new(book))
-        .with_context(|| format!("could not open the database `{}`", database.display()))?;
+    let opened = Gate::open_to_read(database.clone(), Arc::new(SystemClock), Arc::new(book)).await;
+    let gate = record::opened(opened, &database)?;
     Ok(gate.simulate(&project.id, layer.rules, args.limit).await?)
 }
 

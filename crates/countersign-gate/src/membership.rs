@@ -1,0 +1,216 @@
+//! Membership: this process as one of the servers on a database, and its watch over the others.
+//!
+//! A server that writes is alive; one that has nothing to write signs all the same. Whoever has not
+//! moved for a whole lease, by the watcher's own clock and while the database answered, is taken for
+//! dead: it is fenced, so that nothing it writes counts any more, and what it drove is taken over.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::clock::after;
+use crate::gate::{Gate, Inner};
+use crate::open::off_runtime;
+use crate::store::{Beat, Lock, StoreError};
+
+/// How long a server may be silent before it is taken for dead.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// How often a server shows that it is alive, and looks at the others.
+const BEAT: Duration = Duration::from_secs(2);
+
+/// For how long after a write that held nobody can have taken over, with room for a slow look.
+const SURE: Duration = Duration::from_secs(5);
+
+/// The gate's side of it.
+pub(crate) struct Membership {
+    folder: Option<PathBuf>,
+    /// What this server holds as long as it is there, by which its successor knows that it is gone.
+    held: Mutex<Held>,
+    /// Told when runs may have been left behind, and when this server was fenced.
+    changed: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Held {
+    file: Option<Lock>,
+    place: Option<(String, Lock)>,
+}
+
+impl Membership {
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, held: Mutex::default(), changed: Arc::default() }
+    }
+
+    /// Keeps the lock of a database that is a file.
+    pub(crate) fn keep(&self, lock: Option<Lock>) {
+        self.lock().file = lock;
+    }
+
+    /// Returns the place of this server: the same for all that ever hold its folder, else a new one.
+    async fn place(&self) -> Result<String, StoreError> {
+        let known = self.lock().place.as_ref().map(|(place, _)| place.clone());
+        let (None, Some(folder)) = (&known, self.folder.clone()) else {
+            return Ok(known.unwrap_or_else(|| Uuid::now_v7().to_string()));
+        };
+        let held = off_runtime(move || hold(&folder).map_err(StoreError::folder)).await?;
+        let place = held.as_ref().map_or_else(|| Uuid::now_v7().to_string(), |it| it.0.clone());
+        self.lock().place = held;
+        Ok(place)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Holds a folder; none if another server does.
+fn hold(folder: &Path) -> std::io::Result<Option<(String, Lock)>> {
+    let Some(lock) = Lock::wait_for(&folder.join("server.lock"))? else { return Ok(None) };
+    let file = folder.join("server.id");
+    let known = std::fs::read_to_string(&file).ok().and_then(|id| id.trim().parse::<Uuid>().ok());
+    let id = known.unwrap_or_else(Uuid::now_v7);
+    if known.is_none() {
+        std::fs::write(&file, id.to_string())?;
+    }
+    Ok(Some((id.to_string(), lock)))
+}
+
+impl Gate {
+    /// Joins the servers on this database, under a new name each time.
+    ///
+    /// What an earlier server in the same place was driving is left behind by that.
+    pub async fn join(&self) -> Result<(), StoreError> {
+        let inner = self.inner();
+        // In a file there is one server at a time: all others are dead.
+        let in_file = "file".to_owned();
+        let shared = inner.store.is_shared();
+        let place = if shared { inner.membership.place().await? } else { in_file };
+        let server = Uuid::now_v7().to_string();
+        inner.store.join(&server, &place, inner.clock.now()).await?;
+        inner.membership.changed.notify_waiters();
+        Ok(())
+    }
+
+    /// Leaves, so that others can take over at once.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        self.inner().store.leave().await
+    }
+
+    /// Returns whether another server has taken over from this one: nothing it does counts until it
+    /// joins again.
+    pub fn is_fenced(&self) -> bool {
+        self.inner().store.is_fenced()
+    }
+
+    /// Returns whether a server is at work on this database: looks for as long as one can be silent.
+    pub async fn is_served(&self) -> Result<bool, StoreError> {
+        let before = self.inner().store.others().await?;
+        if before.is_empty() {
+            return Ok(false);
+        }
+        self.inner().clock.sleep(2 * BEAT).await;
+        let now = self.inner().store.others().await?;
+        Ok(now.iter().any(|server| !before.contains(server)))
+    }
+
+    /// Returns when runs may have been left behind, or this server was fenced.
+    pub async fn membership_changed(&self) {
+        self.inner().membership.changed.notified().await;
+    }
+
+    /// Makes sure that no other server has taken over, as far as that can be known: right before
+    /// something is done that cannot be taken back.
+    pub async fn still_in_charge(&self) -> Result<(), StoreError> {
+        let inner = self.inner();
+        if !inner.store.is_shared() || inner.store.server().is_none() {
+            return Ok(());
+        }
+        // By both clocks: one may be set, the other stands still while the machine sleeps.
+        let recently = |(at, running): (Timestamp, Duration)| {
+            after(at, SURE) > inner.clock.now()
+                && inner.clock.running_for().saturating_sub(running) < SURE
+        };
+        if inner.store.signed_at().is_some_and(recently) {
+            return Ok(());
+        }
+        inner.store.beat().await
+    }
+
+    /// Keeps showing that this server is alive, and watches the others, as long as the gate is there.
+    ///
+    /// Alone on a database there is nobody to show it to.
+    pub fn keep_membership(&self) {
+        if self.inner().store.is_shared() {
+            tokio::spawn(keep(Arc::downgrade(self.arc())));
+        }
+    }
+}
+
+async fn keep(inner: Weak<Inner>) {
+    let mut watched = Watched::default();
+    loop {
+        let Some(gate) = inner.upgrade().map(Gate::from_inner) else { return };
+        let clock = gate.inner().clock.clone();
+        if let Err(error) = watched.look(&gate).await {
+            // Who could not be asked may be alive: the time counts from when they are seen again.
+            watched = Watched::default();
+            let told: &dyn std::error::Error = &error;
+            tracing::warn!(error = told, "the other servers could not be watched");
+            if matches!(error, StoreError::Fenced) {
+                gate.inner().membership.changed.notify_waiters();
+            }
+        }
+        drop(gate);
+        clock.sleep(BEAT).await;
+    }
+}
+
+/// The other servers, and since when each has not moved, by the clock that cannot be set.
+#[derive(Default)]
+struct Watched {
+    others: HashMap<String, (i64, Duration)>,
+    /// When they were last seen.
+    looked_at: Option<Duration>,
+}
+
+impl Watched {
+    async fn look(&mut self, gate: &Gate) -> Result<(), StoreError> {
+        let inner = gate.inner();
+        inner.store.beat().await?;
+        let others = inner.store.others().await?;
+        let now = inner.clock.running_for();
+        // After a gap of our own nobody knows what the others could have shown meanwhile.
+        if self.looked_at.is_none_or(|last| now.saturating_sub(last) > LEASE / 2) {
+            self.others.clear();
+        }
+        self.looked_at = Some(now);
+        self.others.retain(|server, _| others.iter().any(|other| other.server == *server));
+        for other in others {
+            let seen = self.others.entry(other.server.clone()).or_insert((other.beat, now));
+            if seen.0 != other.beat {
+                *seen = (other.beat, now);
+            } else if now.saturating_sub(seen.1) >= LEASE {
+                self.bury(gate, other).await?;
+            }
+        }
+        // Also those that left, or that somebody else fenced, may have left something behind.
+        inner.membership.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn bury(&mut self, gate: &Gate, dead: Beat) -> Result<(), StoreError> {
+        let server = dead.server.clone();
+        self.others.remove(&server);
+        if gate.inner().store.fence(dead).await? {
+            metrics::counter!("countersign_servers_fenced_total").increment(1);
+            tracing::warn!(server, "a server does not move any more; what it drove is taken over");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! A change of state: compare-and-set on the old one, with the events and the audit that tell of it.
+
+use std::sync::Arc;
+
+use countersign_core::{Approval, ApprovalId, Event, State, Status};
+use jiff::Timestamp;
+
+use super::Transition;
+use super::row::{amend, find, has_long_result, update};
+use crate::store::StoreError;
+use crate::store::audit::Act;
+use crate::store::ledger::Ledger;
+
+/// How often a change is tried that others are faster than: each of them ends one state for good, and
+/// no call has as many.
+const TRIES: usize = 8;
+
+pub(super) fn change<E>(
+    ledger: &mut Ledger<'_>,
+    id: ApprovalId,
+    now: Timestamp,
+    step: &impl Fn(Approval) -> Result<Approval, E>,
+) -> Result<Transition<E>, StoreError> {
+    for _ in 0..TRIES {
+        let (found, is_fresh) = standing(ledger, id)?;
+        let Some(approval) = found else { return Ok(Transition::Unknown) };
+        let before = approval.status();
+        let bound_to = approval.digest.clone();
+        let approval = match step(approval) {
+            Err(refused) => return Ok(Transition::Refused(refused)),
+            Ok(approval) => approval,
+        };
+        ledger.book(&approval.call.project)?;
+        if !update(ledger, before, &approval)? {
+            // Somebody else was faster: what was known of it no longer holds.
+            ledger.leave(id, None);
+            continue;
+        }
+        let is_amended = approval.digest != bound_to;
+        if is_amended {
+            amend(ledger, &approval)?;
+        }
+        let stays = is_fresh && !is_amended && !has_long_result(&approval);
+        ledger.leave(id, stays.then(|| Arc::new(approval.clone())));
+        log_change(ledger, before, &approval, now)?;
+        return Ok(Transition::Made(Box::new(approval)));
+    }
+    Err(StoreError::corrupt("approval", format!("`{id}` does not stay what it is")))
+}
+
+/// Returns a call as it stands, and whether that was known without asking.
+fn standing(
+    ledger: &mut Ledger<'_>,
+    id: ApprovalId,
+) -> Result<(Option<Approval>, bool), StoreError> {
+    if let Some(fresh) = ledger.fresh(id) {
+        return Ok((Some(Approval::clone(&fresh)), true));
+    }
+    let found = find(ledger.db(), id);
+    Ok((ledger.noting(found)?, false))
+}
+
+/// Tells the log and the audit what a change means, and counts who waits.
+pub(super) fn log_change(
+    ledger: &mut Ledger<'_>,
+    before: Status,
+    approval: &Approval,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let call = &approval.call;
+    let book = ledger.book(&call.project)?;
+    if before == Status::AwaitingApproval {
+        book.pending = book.pending.saturating_sub(1);
+    }
+    if approval.status() == Status::AwaitingApproval {
+        book.pending += 1;
+    }
+    ledger.audit(&call.project, now, &Act::of_call(approval))?;
+    for event in events_of(before, approval) {
+        ledger.log(&call.project, Some(&call.session), call.run, now, &event)?;
+    }
+    Ok(())
+}
+
+fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
+    let mut events = Vec::new();
+    let after = approval.status();
+    match (before, after) {
+        (_, Status::AwaitingApproval) => {
+            events.push(Event::ApprovalRequested { approval: approval.id });
+        }
+        (Status::AwaitingApproval, _) => events.push(resolved(approval)),
+        _ => events.push(Event::ToolState {
+            execution: approval.call.id,
+            tool_name: approval.call.tool_name.clone(),
+            status: after,
+        }),
+    }
+    if let Some(answer) = approval.answer() {
+        events.push(Event::ToolResult {
+            tool_use_id: approval.call.tool_use_id.clone(),
+            content: answer.content,
+            is_error: answer.is_error,
+        });
+    }
+    events
+}
+
+fn resolved(approval: &Approval) -> Event {
+    let (by, feedback) = match &approval.state {
+        State::Approved { by, .. } => (Some(by.to_string()), None),
+        State::Rejected { by, feedback, .. } => (Some(by.to_string()), feedback.clone()),
+        _ => (None, None),
+    };
+    Event::ApprovalResolved { approval: approval.id, status: approval.status(), by, feedback }
+}

@@ -1,0 +1,283 @@
+//! The audit chain: what was decided, by whom, on what they saw, and what ran.
+//!
+//! Every row is sealed by a hash over itself and the seal before it, so that none can be changed,
+//! removed or moved without breaking all seals after it. Where the chain ends stands in the project's
+//! books, so that its end cannot be cut off either.
+
+mod verify;
+
+use countersign_core::{
+    Approval, ApprovalId, By, Digest, ExecutionId, ProjectId, Risk, RunId, SessionId, State,
+    Status, ToolUseId, canonical_json, masked_text,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::database::Connection;
+use super::ledger::Ledger;
+use super::value::{Row, values};
+use super::{Store, StoreError, iso};
+
+pub use self::verify::{AuditReport, Broken};
+
+/// How many rows are read at a time.
+const PAGE: usize = 1024;
+
+/// Something that was done, as the chain tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Act {
+    /// A call came into a state.
+    Call(Box<CallAct>),
+    /// The rules of a project, or of one of its conversations, were changed.
+    Rules {
+        /// Who changed them.
+        who: String,
+        /// The conversation they hold in; none where they hold in all of the project.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        /// The rules that came or were changed, as they now read.
+        kept: Vec<String>,
+        /// The ids of those that were revoked.
+        revoked: Vec<String>,
+    },
+}
+
+/// A call that came into a state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallAct {
+    /// The state.
+    pub status: Status,
+    /// Who brought it there, where somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    /// How: a person, a program, the rules, the deadline.
+    pub how: String,
+    /// The request.
+    pub approval_id: ApprovalId,
+    /// The execution.
+    pub tool_id: ExecutionId,
+    /// The model's id of the call.
+    pub tool_use_id: ToolUseId,
+    /// The conversation.
+    pub session_id: SessionId,
+    /// The run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The tool.
+    pub tool_name: String,
+    /// How risky it was rated.
+    pub risk_level: Risk,
+    /// What it would do, in one sentence.
+    pub summary: String,
+    /// The digest of what was shown, and of all a decision is bound to.
+    pub saw: Digest,
+    /// The digest of the input as it stands: what runs, if it runs.
+    pub input: Digest,
+    /// Whether a person had changed the input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
+    /// The digest of what it gave back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Digest>,
+    /// What went wrong, or what the person said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The kind of failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_type: Option<String>,
+}
+
+/// One row of the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// The project whose chain it is.
+    pub project: ProjectId,
+    /// Its number in the chain, from 1.
+    pub seq: u64,
+    /// When it was done.
+    pub at: Timestamp,
+    /// What was done, as JSON, to the letter as it was sealed.
+    pub body: String,
+    /// The seal.
+    pub hash: String,
+}
+
+/// The end of a project's chain, as its books have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainEnd {
+    /// The project.
+    pub project: ProjectId,
+    /// The number of the last row.
+    pub seq: u64,
+    /// Its seal.
+    pub hash: String,
+}
+
+impl Act {
+    /// Returns what the chain tells of a call in its present state.
+    pub(super) fn of_call(approval: &Approval) -> Self {
+        let (who, how) = hand(&approval.state);
+        let call = &approval.call;
+        let (result, message, error_type) = told(&approval.state);
+        Self::Call(Box::new(CallAct {
+            status: approval.status(),
+            who,
+            how: how.to_owned(),
+            approval_id: approval.id,
+            tool_id: call.id,
+            tool_use_id: call.tool_use_id.clone(),
+            session_id: call.session.clone(),
+            run_id: call.run,
+            tool_name: call.tool_name.clone(),
+            risk_level: approval.risk,
+            summary: masked_text(&approval.summary),
+            saw: approval.digest.clone(),
+            input: Digest::of(canonical_json(&call.input).as_bytes()),
+            edited: approval.basis.edited_from.is_some(),
+            result,
+            message,
+            error_type,
+        }))
+    }
+}
+
+/// Who brought a call into its state, and how.
+fn hand(state: &State) -> (Option<String>, &'static str) {
+    let by = match state {
+        State::Approved { by, .. }
+        | State::Executing { by, .. }
+        | State::Completed { by, .. }
+        | State::Failed { by: Some(by), .. }
+        | State::Rejected { by, .. } => by,
+        State::Pending | State::AwaitingApproval { .. } | State::Failed { by: None, .. } => {
+            return (None, "policy");
+        }
+        State::Timeout { .. } => return (None, "deadline"),
+        State::Cancelled { .. } => return (None, "interruption"),
+    };
+    let how = match by {
+        By::Person(_) => "person",
+        By::Callback => "program",
+        By::Policy => "policy",
+    };
+    (Some(by.to_string()), how)
+}
+
+fn told(state: &State) -> (Option<Digest>, Option<String>, Option<String>) {
+    match state {
+        State::Completed { result, .. } => (Some(Digest::of(result.as_bytes())), None, None),
+        State::Failed { failure, .. } => {
+            (None, Some(masked_text(&failure.error)), Some(failure.error_type.clone()))
+        }
+        State::Rejected { feedback, .. } => (None, feedback.as_deref().map(masked_text), None),
+        _ => (None, None, None),
+    }
+}
+
+/// Returns the seal of a row.
+pub(super) fn seal(
+    before: &str,
+    project: &ProjectId,
+    seq: u64,
+    at: Timestamp,
+    body: &str,
+) -> String {
+    let (seq, at) = (seq.to_string(), iso(at));
+    let parts = [before, project.as_str(), &seq, &at, body];
+    Digest::of_parts(parts.map(str::as_bytes)).to_string()
+}
+
+pub(super) fn insert(
+    ledger: &mut Ledger<'_>,
+    project: &ProjectId,
+    seq: u64,
+    at: Timestamp,
+    body: &str,
+    hash: &str,
+) -> Result<(), StoreError> {
+    ledger.execute(
+        "INSERT INTO audit (project_id, seq, at, body, hash) VALUES ($1, $2, $3, $4, $5)",
+        values![project.as_str(), seq, at, body, hash],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// Returns rows of the chains in order, after a place in it.
+    pub async fn audit_rows(
+        &self,
+        project: Option<&ProjectId>,
+        after: Option<(ProjectId, u64)>,
+        limit: usize,
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        let only = project.cloned();
+        let limit = limit.min(PAGE);
+        self.readers
+            .read(move |db| {
+                let (from, seq) = match &after {
+                    Some((project, seq)) => (project.as_str(), *seq),
+                    None => (only.as_ref().map_or("", ProjectId::as_str), 0),
+                };
+                if let Some(only) = &only {
+                    return rows_after(db, only, seq, limit);
+                }
+                let rows = db.query(
+                    "SELECT project_id, seq, at, body, hash FROM audit
+                     WHERE project_id > $1 OR (project_id = $1 AND seq > $2)
+                     ORDER BY project_id, seq LIMIT $3",
+                    values![from, seq, limit],
+                )?;
+                rows.into_iter().map(audit_row).collect()
+            })
+            .await
+    }
+
+    /// Checks all chains, and that every call stands as its chain tells, all as of one moment.
+    pub async fn verify_audit(&self) -> Result<AuditReport, StoreError> {
+        self.readers
+            .read(|db| {
+                db.begin_snapshot()?;
+                let verified = verify::verify(db);
+                db.rollback();
+                verified
+            })
+            .await
+    }
+}
+
+/// Returns where every chain ends.
+fn ends(db: &mut dyn Connection) -> Result<Vec<ChainEnd>, StoreError> {
+    let rows =
+        db.query("SELECT project_id, audit_seq, audit_hash FROM ledgers ORDER BY project_id", &[])?;
+    let end = |mut row: Row| {
+        let project = row.take::<String>()?.into();
+        Ok(ChainEnd { project, seq: row.take()?, hash: row.take()? })
+    };
+    rows.into_iter().map(end).collect()
+}
+
+/// Returns rows of a project's chain in order, after a number.
+fn rows_after(
+    db: &mut dyn Connection,
+    project: &ProjectId,
+    seq: u64,
+    limit: usize,
+) -> Result<Vec<AuditRow>, StoreError> {
+    let rows = db.query(
+        "SELECT project_id, seq, at, body, hash FROM audit
+         WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+        values![project.as_str(), seq, limit],
+    )?;
+    rows.into_iter().map(audit_row).collect()
+}
+
+fn audit_row(mut row: Row) -> Result<AuditRow, StoreError> {
+    Ok(AuditRow {
+        project: row.take::<String>()?.into(),
+        seq: row.take()?,
+        at: row.take()?,
+        body: row.take()?,
+        hash: row.take()?,
+    })
+}

@@ -1,0 +1,178 @@
+//! Checking the audit: whether the chains are whole, and whether the calls are what they tell of.
+
+use std::collections::HashMap;
+
+use countersign_core::{Approval, ApprovalId, ProjectId, Status};
+
+use super::{Act, AuditRow, CallAct, ChainEnd, ends, rows_after, seal};
+use crate::store::database::Connection;
+use crate::store::{StoreError, approvals};
+
+/// How many rows, and how many calls, are read at a time.
+const PAGE: usize = 1024;
+const CALLS: usize = 128;
+
+/// What came of checking the audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditReport {
+    /// How many rows are whole.
+    pub rows: u64,
+    /// Where the chains end. Kept elsewhere, an end proves that nothing before it was changed since.
+    pub ends: Vec<ChainEnd>,
+    /// The first thing that is not as it should be.
+    pub broken: Option<Broken>,
+}
+
+/// The first row that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The project whose chain it is in.
+    pub project: ProjectId,
+    /// The number of the row.
+    pub seq: u64,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// What a chain last told of a call.
+struct Last {
+    seq: u64,
+    act: CallAct,
+}
+
+/// A walk along one chain.
+struct Walk {
+    project: ProjectId,
+    seq: u64,
+    hash: String,
+    calls: HashMap<ApprovalId, Last>,
+}
+
+impl Walk {
+    fn along(project: ProjectId) -> Self {
+        Self { project, seq: 0, hash: String::new(), calls: HashMap::new() }
+    }
+
+    /// Goes one row further; the error is what is wrong with it.
+    fn step(&mut self, row: &AuditRow) -> Result<(), Broken> {
+        let expected = self.seq + 1;
+        if row.seq != expected {
+            return Err(self.broken(expected, "it was removed".to_owned()));
+        }
+        let seal = seal(&self.hash, &row.project, row.seq, row.at, &row.body);
+        if seal != row.hash {
+            return Err(self.broken(row.seq, "it was changed or moved".to_owned()));
+        }
+        match serde_json::from_str(&row.body) {
+            Ok(Act::Call(act)) => {
+                self.calls.insert(act.approval_id, Last { seq: row.seq, act: *act });
+            }
+            Ok(Act::Rules { .. }) => {}
+            Err(error) => {
+                return Err(self.broken(row.seq, format!("it cannot be read: {error}")));
+            }
+        }
+        (self.seq, self.hash) = (row.seq, seal);
+        Ok(())
+    }
+
+    /// Compares where the chain ends with where the books say it does.
+    fn ends(&self, end: &ChainEnd) -> Result<(), Broken> {
+        match (self.seq == end.seq, self.hash == end.hash) {
+            (true, true) => Ok(()),
+            (true, false) => Err(self.broken(self.seq, "it is not the row it was".to_owned())),
+            (false, _) => {
+                let why = format!("it and all up to {} were removed", end.seq);
+                Err(self.broken(self.seq + 1, why))
+            }
+        }
+    }
+
+    fn broken(&self, seq: u64, why: String) -> Broken {
+        Broken { project: self.project.clone(), seq, why }
+    }
+}
+
+/// Checks all chains of the audit, and that every call stands as its chain tells.
+pub(super) fn verify(db: &mut dyn Connection) -> Result<AuditReport, StoreError> {
+    let ends = ends(db)?;
+    let mut rows = 0;
+    for end in &ends {
+        let mut walk = Walk::along(end.project.clone());
+        let checked = verify_chain(db, &mut walk, end)?;
+        rows += walk.seq;
+        if let Err(broken) = checked {
+            return Ok(AuditReport { rows, ends, broken: Some(broken) });
+        }
+    }
+    Ok(AuditReport { rows, ends, broken: None })
+}
+
+fn verify_chain(
+    db: &mut dyn Connection,
+    walk: &mut Walk,
+    end: &ChainEnd,
+) -> Result<Result<(), Broken>, StoreError> {
+    loop {
+        let page = rows_after(db, &walk.project, walk.seq, PAGE)?;
+        for row in &page {
+            if let Err(broken) = walk.step(row) {
+                return Ok(Err(broken));
+            }
+        }
+        if page.len() < PAGE {
+            break;
+        }
+    }
+    if let Err(broken) = walk.ends(end) {
+        return Ok(Err(broken));
+    }
+    verify_calls(db, walk)
+}
+
+/// Compares the calls of a project, page by page, with what its chain last told of each.
+fn verify_calls(
+    db: &mut dyn Connection,
+    walk: &mut Walk,
+) -> Result<Result<(), Broken>, StoreError> {
+    let mut after = String::new();
+    loop {
+        let page = approvals::after(db, &walk.project, &after, CALLS)?;
+        for (status, call) in &page {
+            if let Err(broken) = agrees(walk, *status, call) {
+                return Ok(Err(broken));
+            }
+        }
+        match page.last() {
+            Some((_, call)) if page.len() == CALLS => after = call.id.to_string(),
+            _ => break,
+        }
+    }
+    let gone = walk.calls.values().min_by_key(|last| last.seq);
+    Ok(match gone {
+        Some(last) => {
+            let why = format!("the call it tells of, {}, is gone", last.act.approval_id);
+            Err(walk.broken(last.seq, why))
+        }
+        None => Ok(()),
+    })
+}
+
+/// Compares a call with what its chain last told of it. Calls from before the audit are in no chain.
+fn agrees(walk: &mut Walk, status: Status, call: &Approval) -> Result<(), Broken> {
+    let id = call.id;
+    let Some(Last { seq, act }) = walk.calls.remove(&id) else { return Ok(()) };
+    let Act::Call(stands) = Act::of_call(call) else { return Ok(()) };
+    let what = if act.status != stands.status || act.status != status {
+        format!("the call {id} is {status}, not {}", act.status)
+    } else if act.input != stands.input {
+        format!("the input of the call {id} was changed")
+    } else if act.result != stands.result {
+        format!("the result of the call {id} was changed")
+    } else if act.saw != call.digest || act.saw != call.binding() {
+        format!("the call {id} is bound to something else than was decided on")
+    } else {
+        return Ok(());
+    };
+    Err(walk.broken(seq, what))
+}

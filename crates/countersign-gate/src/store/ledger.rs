@@ -1,0 +1,198 @@
+//! The ledger: what one write works with, and the books it keeps of each project.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId};
+use jiff::Timestamp;
+
+use super::audit::{self, Act};
+use super::database::Connection;
+use super::fresh::{Fresh, Left};
+use super::value::{Row, Value, values};
+use super::{StoreError, events};
+
+/// The books of one project: how far its log and its audit chain go, and how many requests wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Book {
+    pub(crate) head: u64,
+    pub(crate) pending: u64,
+    pub(crate) audit_seq: u64,
+    pub(crate) audit_hash: String,
+}
+
+/// The books that a batch has opened, each as it was found and as it is now.
+pub(crate) type Books = HashMap<ProjectId, (Book, Book)>;
+
+/// What a batch comes to, once it is committed.
+#[derive(Default)]
+pub(crate) struct Closed {
+    pub(crate) grown: HashMap<ProjectId, u64>,
+    pub(crate) left: Vec<Left>,
+}
+
+/// What a write works with: the transaction, and the books.
+pub(crate) struct Ledger<'a> {
+    db: &'a mut dyn Connection,
+    books: &'a mut Books,
+    /// What was changed a moment ago, and what this batch has left of calls.
+    fresh: &'a Fresh,
+    left: Vec<Left>,
+    /// The server that writes, where it has joined.
+    server: Option<String>,
+    /// What the database said when it last said no.
+    failure: Option<StoreError>,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(
+        db: &'a mut dyn Connection,
+        books: &'a mut Books,
+        fresh: &'a Fresh,
+        server: Option<String>,
+    ) -> Self {
+        Self { db, books, fresh, left: Vec::new(), server, failure: None }
+    }
+
+    /// Returns a call as it stands in this transaction, if that is known without asking.
+    pub(crate) fn fresh(&self, id: ApprovalId) -> Option<Arc<Approval>> {
+        match self.left.iter().rev().find(|(left, _)| *left == id) {
+            Some((_, call)) => call.clone(),
+            None => self.fresh.get(id),
+        }
+    }
+
+    /// Notes what this transaction leaves of a call; none if it is to be read when it is wanted.
+    pub(crate) fn leave(&mut self, id: ApprovalId, call: Option<Arc<Approval>>) {
+        self.left.push((id, call));
+    }
+
+    /// Returns the server that writes, where it has joined.
+    pub(crate) fn server(&self) -> Option<String> {
+        self.server.clone()
+    }
+
+    /// Returns what the database said, if it was the database that made a write fail.
+    pub(crate) fn failure(&mut self) -> Option<StoreError> {
+        self.failure.take()
+    }
+
+    /// Returns the connection, for functions that only look.
+    pub(crate) fn db(&mut self) -> &mut dyn Connection {
+        self.db
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, with: &[Value<'_>]) -> Result<u64, StoreError> {
+        let done = self.db.execute(sql, with);
+        self.noting(done)
+    }
+
+    pub(crate) fn query(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let found = self.db.query(sql, with);
+        self.noting(found)
+    }
+
+    pub(crate) fn one(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Option<Row>, StoreError> {
+        Ok(self.query(sql, with)?.into_iter().next())
+    }
+
+    /// Remembers what the database said: a write may pass it on as something else.
+    pub(crate) fn noting<T>(&mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &done
+            && !matches!(error, StoreError::Corrupt { .. })
+        {
+            self.failure = Some(error.clone());
+        }
+        done
+    }
+
+    /// Opens a project's books. No other server writes to the project until the commit.
+    ///
+    /// To be done before any other row of the project is touched, so that two servers do not wait for
+    /// each other. (With several projects in a batch they still may; then one of them starts over.)
+    pub(crate) fn book(&mut self, project: &ProjectId) -> Result<&mut Book, StoreError> {
+        if !self.books.contains_key(project) {
+            let book = self.find_book(project)?;
+            self.books.insert(project.clone(), (book.clone(), book));
+        }
+        let found = self.books.get_mut(project).map(|(_, book)| book);
+        found.ok_or_else(|| StoreError::corrupt("ledger", "it was opened and is not there"))
+    }
+
+    fn find_book(&mut self, project: &ProjectId) -> Result<Book, StoreError> {
+        // An update that changes nothing takes the lock and reads in one step.
+        let take = "UPDATE ledgers SET head = head WHERE project_id = $1
+                    RETURNING head, pending, audit_seq, audit_hash";
+        let mut found = self.one(take, values![project.as_str()])?;
+        if found.is_none() {
+            self.execute(
+                "INSERT INTO ledgers (project_id, head, pending, audit_seq, audit_hash)
+                 VALUES ($1, 0, 0, 0, '') ON CONFLICT DO NOTHING",
+                values![project.as_str()],
+            )?;
+            found = self.one(take, values![project.as_str()])?;
+        }
+        let Some(mut row) = found else {
+            return Err(StoreError::corrupt("ledger", "it was made and is not there"));
+        };
+        Ok(Book {
+            head: row.take()?,
+            pending: row.take()?,
+            audit_seq: row.take()?,
+            audit_hash: row.take()?,
+        })
+    }
+
+    /// Appends to a project's log, in the same transaction as what the event tells of.
+    pub(crate) fn log(
+        &mut self,
+        project: &ProjectId,
+        session: Option<&SessionId>,
+        run: Option<RunId>,
+        at: Timestamp,
+        event: &Event,
+    ) -> Result<(), StoreError> {
+        let book = self.book(project)?;
+        book.head += 1;
+        let seq = book.head;
+        events::insert(self, project, seq, session, run, at, event)
+    }
+
+    /// Appends to a project's audit chain, in the same transaction as what was done.
+    pub(crate) fn audit(
+        &mut self,
+        project: &ProjectId,
+        at: Timestamp,
+        act: &Act,
+    ) -> Result<(), StoreError> {
+        let body = super::json(act)?;
+        let book = self.book(project)?;
+        book.audit_seq += 1;
+        book.audit_hash = audit::seal(&book.audit_hash, project, book.audit_seq, at, &body);
+        let (seq, hash) = (book.audit_seq, book.audit_hash.clone());
+        audit::insert(self, project, seq, at, &body, &hash)
+    }
+
+    /// Writes down the books that have changed; returns how far each log that grew now goes, and what
+    /// is left of calls.
+    pub(crate) fn close(mut self) -> Result<Closed, StoreError> {
+        let changed = self.books.iter().filter(|(_, (found, now))| found != now);
+        let changed: Vec<_> =
+            changed.map(|(project, (_, now))| (project.clone(), now.clone())).collect();
+        for (project, book) in &changed {
+            self.execute(
+                "UPDATE ledgers SET head = $1, pending = $2, audit_seq = $3, audit_hash = $4
+                 WHERE project_id = $5",
+                values![
+                    book.head,
+                    book.pending,
+                    book.audit_seq,
+                    &book.audit_hash,
+                    project.as_str()
+                ],
+            )?;
+        }
+        let grown = changed.into_iter().map(|(project, book)| (project, book.head)).collect();
+        Ok(Closed { grown, left: self.left })
+    }
+}

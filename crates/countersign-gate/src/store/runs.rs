@@ -1,0 +1,369 @@
+//! Runs: begun, recorded step by step, and ended; who drives them, and what is needed to go on.
+
+use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::conversations::{append, touch};
+use super::ledger::Ledger;
+use super::value::{Row, values};
+use super::{Store, StoreError, from_json, json};
+
+/// A run about to begin.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// Its id.
+    pub id: RunId,
+    /// Where it belongs.
+    pub project: ProjectId,
+    /// The conversation it begins or goes on with.
+    pub session: SessionId,
+    /// What a new conversation is called in lists.
+    pub title: String,
+    /// What another driver needs to know to go on with it.
+    pub settings: Value,
+    /// The person's message, as the model's API has it.
+    pub message: Value,
+    /// What the log tells first.
+    pub events: Vec<Event>,
+}
+
+/// A message about to be recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMessage {
+    /// The message, as the model's API has it.
+    pub body: Value,
+    /// How the answer ended whose message this is: what the message itself does not say.
+    pub outcome: Option<Value>,
+}
+
+impl From<Value> for NewMessage {
+    fn from(body: Value) -> Self {
+        Self { body, outcome: None }
+    }
+}
+
+/// A run that nobody drives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftRun {
+    /// Its id.
+    pub id: RunId,
+    /// Where it belongs.
+    pub project: ProjectId,
+    /// Its conversation.
+    pub session: SessionId,
+    /// What it was begun with; null if that cannot be read.
+    pub settings: Value,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The model had its say.
+    Done,
+    /// Something broke.
+    Failed,
+    /// A person stopped it.
+    Cancelled,
+}
+
+impl RunEnd {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "DONE",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+}
+
+/// Which run something is about, and where that belongs.
+#[derive(Clone, Debug)]
+pub(crate) struct RunKey {
+    pub(crate) project: ProjectId,
+    pub(crate) session: SessionId,
+    pub(crate) run: RunId,
+}
+
+/// The runs of a project whose driver is gone.
+const LEFT: &str = "SELECT id, project_id, session_id, settings, coalesce(owner, '') FROM runs
+    WHERE project_id = $1 AND status = 'RUNNING'
+      AND NOT EXISTS (SELECT 1 FROM servers WHERE id = owner AND NOT fenced)
+    ORDER BY created_at, runs.id";
+
+impl Store {
+    /// Begins a run unless its conversation has one; returns whether it did.
+    pub(crate) async fn begin_run(&self, run: NewRun, now: Timestamp) -> Result<bool, StoreError> {
+        self.writer.write(move |ledger| begin(ledger, &run, now)).await
+    }
+
+    /// Appends messages and events of a run in one step.
+    pub(crate) async fn record(
+        &self,
+        key: &RunKey,
+        messages: Vec<NewMessage>,
+        events: Vec<Event>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = key.clone();
+        self.writer.write(move |ledger| say(ledger, &key, &messages, &events, now)).await
+    }
+
+    /// Ends a run with its last words; a run that has ended already stays as it is.
+    pub(crate) async fn end_run(
+        &self,
+        key: &RunKey,
+        end: RunEnd,
+        messages: Vec<NewMessage>,
+        events: Vec<Event>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = key.clone();
+        self.writer
+            .write(move |ledger| {
+                ledger.book(&key.project)?;
+                drives(ledger, &key)?;
+                // `status = 'RUNNING'` is the lock: of two that would end it, one does.
+                let ended = ledger.execute(
+                    "UPDATE runs SET status = $1, ended_at = $2
+                     WHERE id = $3 AND status = 'RUNNING'",
+                    values![end.as_str(), now, key.run.to_string()],
+                )?;
+                if ended == 1 { say(ledger, &key, &messages, &events, now) } else { Ok(()) }
+            })
+            .await
+    }
+
+    /// Takes over the runs of some projects that nobody drives any more, the oldest first: of several
+    /// servers that try, one gets each.
+    pub(crate) async fn take_over(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<Vec<LeftRun>, StoreError> {
+        // Most looks find nothing: those cost no commit.
+        let looked_at = projects.clone();
+        let left = self.readers.read(move |db| {
+            let mut left = looked_at.iter().map(|it| db.one(LEFT, values![it.as_str()]));
+            left.try_fold(false, |any, found| Ok(any | found?.is_some()))
+        });
+        if !left.await? {
+            return Ok(Vec::new());
+        }
+        self.writer
+            .write(move |ledger| {
+                let mut taken = Vec::new();
+                for project in &projects {
+                    take_over(ledger, project, &mut taken)?;
+                }
+                Ok(taken)
+            })
+            .await
+    }
+
+    /// Tells the log that a run goes on; returns false if it has ended.
+    pub(crate) async fn resume_run(
+        &self,
+        key: &RunKey,
+        event: Event,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.writer
+            .write(move |ledger| {
+                ledger.book(&key.project)?;
+                let goes_on = ledger.one(
+                    "SELECT id FROM runs WHERE id = $1 AND status = 'RUNNING'",
+                    values![key.run.to_string()],
+                )?;
+                if goes_on.is_some() {
+                    say(ledger, &key, &[], std::slice::from_ref(&event), now)?;
+                }
+                Ok(goes_on.is_some())
+            })
+            .await
+    }
+
+    /// Returns the run that goes on in a conversation, whoever drives it.
+    pub async fn run_of(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+    ) -> Result<Option<RunId>, StoreError> {
+        let (project, session) = (project.clone(), session.clone());
+        self.readers
+            .read(move |db| {
+                let row = db.one(
+                    "SELECT id FROM runs
+                     WHERE project_id = $1 AND session_id = $2 AND status = 'RUNNING'",
+                    values![project.as_str(), session.as_str()],
+                )?;
+                row.map(|mut row| row.parse("run id")).transpose()
+            })
+            .await
+    }
+
+    /// Asks whoever drives a run to stop it.
+    pub(crate) async fn ask_to_stop(&self, run: RunId) -> Result<(), StoreError> {
+        self.writer
+            .write(move |ledger| {
+                ledger.execute(
+                    "UPDATE runs SET stopping = TRUE WHERE id = $1 AND status = 'RUNNING'",
+                    values![run.to_string()],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Returns the runs that are driven here and that somebody wants stopped.
+    pub(crate) async fn asked_to_stop(&self) -> Result<Vec<RunId>, StoreError> {
+        let me = self.server().unwrap_or_default();
+        self.readers
+            .read(move |db| {
+                let rows = db.query(
+                    "SELECT id FROM runs WHERE status = 'RUNNING' AND stopping AND owner = $1",
+                    values![&me],
+                )?;
+                rows.into_iter().map(|mut row| row.parse("run id")).collect()
+            })
+            .await
+    }
+
+    /// Returns the open calls of runs that are over, and those without a run that had started: nobody
+    /// goes on with them.
+    pub(crate) async fn orphans(&self) -> Result<Vec<Approval>, StoreError> {
+        self.readers
+            .read(|db| {
+                super::approvals::list(
+                    db,
+                    "(status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')
+                       AND EXISTS (SELECT 1 FROM runs
+                                   WHERE runs.id = run_id AND runs.status <> 'RUNNING'))
+                     OR (status = 'EXECUTING' AND run_id IS NULL
+                       AND NOT EXISTS (SELECT 1 FROM servers WHERE id = owner AND NOT fenced))",
+                    &[],
+                )
+            })
+            .await
+    }
+
+    /// Returns the runs that nobody has ended, the oldest first.
+    pub(crate) async fn running(&self) -> Result<Vec<LeftRun>, StoreError> {
+        self.readers
+            .read(|db| {
+                let rows = db.query(
+                    "SELECT id, project_id, session_id, settings, '' FROM runs
+                     WHERE status = 'RUNNING' ORDER BY created_at, id",
+                    &[],
+                )?;
+                rows.into_iter().map(|row| left_run(row).map(|(run, _)| run)).collect()
+            })
+            .await
+    }
+
+    /// Returns all calls that wait or run, of whatever project.
+    pub(crate) async fn open_calls(&self) -> Result<Vec<ApprovalId>, StoreError> {
+        self.readers
+            .read(|db| {
+                let rows = db.query(
+                    "SELECT approval_id FROM tool_executions
+                     WHERE status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')",
+                    &[],
+                )?;
+                rows.into_iter().map(|mut row| row.parse("approval id")).collect()
+            })
+            .await
+    }
+
+    /// Returns all calls of a run, in the order they were made.
+    pub(crate) async fn calls_of(&self, run: RunId) -> Result<Vec<Approval>, StoreError> {
+        let all = "run_id = $1 ORDER BY created_at, tool_executions.id";
+        self.readers.read(move |db| super::approvals::list(db, all, values![run.to_string()])).await
+    }
+}
+
+fn begin(ledger: &mut Ledger<'_>, run: &NewRun, now: Timestamp) -> Result<bool, StoreError> {
+    let owner = ledger.server();
+    ledger.book(&run.project)?;
+    // The index on runs that go on lets a conversation have one.
+    let began = ledger.execute(
+        "INSERT INTO runs (id, project_id, session_id, status, owner, settings, created_at)
+         VALUES ($1, $2, $3, 'RUNNING', $4, $5, $6) ON CONFLICT DO NOTHING",
+        values![
+            run.id.to_string(),
+            run.project.as_str(),
+            run.session.as_str(),
+            owner,
+            json(&run.settings)?,
+            now
+        ],
+    )?;
+    if began == 0 {
+        return Ok(false);
+    }
+    touch(ledger, &run.project, &run.session, &run.title, now)?;
+    let key = RunKey { project: run.project.clone(), session: run.session.clone(), run: run.id };
+    say(ledger, &key, &[run.message.clone().into()], &run.events, now)?;
+    Ok(true)
+}
+
+/// Appends to the conversation and to the log.
+fn say(
+    ledger: &mut Ledger<'_>,
+    key: &RunKey,
+    messages: &[NewMessage],
+    events: &[Event],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    ledger.book(&key.project)?;
+    drives(ledger, key)?;
+    for message in messages {
+        append(ledger, key, message, now)?;
+    }
+    for event in events {
+        ledger.log(&key.project, Some(&key.session), Some(key.run), now, event)?;
+    }
+    Ok(())
+}
+
+/// Makes sure that a run is still driven here: after a pause somebody else may do that, and what is
+/// said here must not come between.
+fn drives(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+    let Some(me) = ledger.server() else { return Ok(()) };
+    let mine = ledger.one(
+        "SELECT id FROM runs WHERE id = $1 AND coalesce(owner, $2) = $2",
+        values![key.run.to_string(), &me],
+    )?;
+    if mine.is_some() { Ok(()) } else { Err(StoreError::Fenced) }
+}
+
+fn take_over(
+    ledger: &mut Ledger<'_>,
+    project: &ProjectId,
+    taken: &mut Vec<LeftRun>,
+) -> Result<(), StoreError> {
+    for row in ledger.query(LEFT, values![project.as_str()])? {
+        let (run, owner) = left_run(row)?;
+        // The old owner is the lock.
+        let mine = ledger.execute(
+            "UPDATE runs SET owner = $1
+             WHERE id = $2 AND status = 'RUNNING' AND coalesce(owner, '') = $3",
+            values![ledger.server(), run.id.to_string(), &owner],
+        )?;
+        if mine == 1 {
+            taken.push(run);
+        }
+    }
+    Ok(())
+}
+
+fn left_run(mut row: Row) -> Result<(LeftRun, String), StoreError> {
+    let run = LeftRun {
+        id: row.parse("run id")?,
+        project: row.take::<String>()?.into(),
+        session: row.take::<String>()?.into(),
+        // One that cannot be read must not keep the others from going on.
+        settings: from_json("settings", &row.take::<String>()?).unwrap_or_default(),
+    };
+    Ok((run, row.take()?))
+}

@@ -1,0 +1,254 @@
+//! SQLite: embedded, one file, one server.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, OpenFlags, ToSql};
+use rusqlite_migration::{M, Migrations};
+
+use super::database::{Connection, Database};
+use super::value::{Cell, Row, Value};
+use super::{StoreError, iso};
+
+/// How long a statement waits for whoever holds the file.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How many statements a connection keeps prepared.
+const PREPARED: usize = 96;
+
+/// A database in a file.
+#[derive(Clone)]
+pub(crate) struct Sqlite {
+    file: PathBuf,
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sqlite:{}", self.file.display())
+    }
+}
+
+impl Sqlite {
+    pub(crate) fn at(file: &Path) -> Self {
+        Self { file: file.to_owned() }
+    }
+
+    /// Opens a database that lives and dies with its one connection.
+    pub(crate) fn in_memory() -> Result<Box<dyn Connection>, StoreError> {
+        let mut connection = rusqlite::Connection::open_in_memory().map_err(failed)?;
+        migrations().to_latest(&mut connection).map_err(not_migrated)?;
+        Ok(Box::new(Open(connection)))
+    }
+
+    fn open_to_write(&self) -> Result<rusqlite::Connection, StoreError> {
+        if let Some(folder) = self.file.parent() {
+            std::fs::create_dir_all(folder).map_err(StoreError::folder)?;
+        }
+        make_private(&self.file).map_err(StoreError::folder)?;
+        let connection = rusqlite::Connection::open(&self.file).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        // FULL: a decision that was acknowledged survives a power cut.
+        connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        Ok(connection)
+    }
+}
+
+impl Database for Sqlite {
+    fn migrate(&self) -> Result<(), StoreError> {
+        let mut connection = self.open_to_write()?;
+        migrations().to_latest(&mut connection).map_err(not_migrated)
+    }
+
+    fn writer(&self) -> Result<Box<dyn Connection>, StoreError> {
+        Ok(Box::new(Open(self.open_to_write()?)))
+    }
+
+    fn reader(&self) -> Result<Box<dyn Connection>, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            rusqlite::Connection::open_with_flags(&self.file, flags).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        Ok(Box::new(Open(connection)))
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}
+
+/// Makes the file, if it is not there, for its owner alone; SQLite's side files take after it.
+pub(super) fn make_private(file: &Path) -> std::io::Result<()> {
+    if file.exists() {
+        return Ok(());
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+/// Forward only: a new file for every change, never a change to an old one.
+fn migrations() -> Migrations<'static> {
+    Migrations::new(vec![
+        M::up(include_str!("migrations/sqlite/0001_house.sql")),
+        M::up(include_str!("migrations/sqlite/0002_rules.sql")),
+        M::up(include_str!("migrations/sqlite/0003_diffs.sql")),
+        M::up(include_str!("migrations/sqlite/0004_durability.sql")),
+    ])
+}
+
+/// An open connection.
+struct Open(rusqlite::Connection);
+
+impl Connection for Open {
+    fn execute(&mut self, sql: &str, with: &[Value<'_>]) -> Result<u64, StoreError> {
+        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let changed = statement.execute(rusqlite::params_from_iter(with)).map_err(failed)?;
+        Ok(changed as u64)
+    }
+
+    fn query(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let columns = statement.column_count();
+        let mut found = statement.query(rusqlite::params_from_iter(with)).map_err(failed)?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(failed)? {
+            let cells = (0..columns).map(|at| cell(row.get_ref(at).map_err(failed)?));
+            rows.push(Row::new(cells.collect::<Result<_, _>>()?));
+        }
+        Ok(rows)
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        // IMMEDIATE: the lock is taken at once, where the busy timeout still helps.
+        self.0.execute_batch("BEGIN IMMEDIATE").map_err(failed)
+    }
+
+    fn begin_snapshot(&mut self) -> Result<(), StoreError> {
+        self.0.execute_batch("BEGIN").map_err(failed)
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.0.execute_batch("COMMIT").map_err(failed)
+    }
+
+    fn rollback(&mut self) {
+        // Some failures have rolled back already; then there is nothing left to take back.
+        let _ = self.0.execute_batch("ROLLBACK");
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Value::Int(number) => ToSqlOutput::from(*number),
+            Value::Flag(flag) => ToSqlOutput::from(*flag),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Time(at) => ToSqlOutput::from(iso(*at)),
+        })
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Result<Cell, StoreError> {
+    match value {
+        ValueRef::Null => Ok(Cell::Null),
+        ValueRef::Integer(number) => Ok(Cell::Int(number)),
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text);
+            let text = text.map_err(|error| StoreError::corrupt("text", error))?;
+            Ok(Cell::Text(text.to_owned()))
+        }
+        ValueRef::Real(_) | ValueRef::Blob(_) => {
+            Err(StoreError::corrupt("field", "it is of a kind that no column has"))
+        }
+    }
+}
+
+fn not_migrated(error: rusqlite_migration::Error) -> StoreError {
+    match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => match failed(err) {
+            StoreError::Database(cause) => StoreError::Migration(cause),
+            known => known,
+        },
+        other => StoreError::Migration(Arc::new(other)),
+    }
+}
+
+/// Says what a failure of SQLite means to us.
+fn failed(error: rusqlite::Error) -> StoreError {
+    let code = error.sqlite_error_code();
+    let cause = Arc::new(error);
+    match code {
+        Some(ErrorCode::DiskFull) => StoreError::Full(cause),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(cause),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(cause),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Contended(cause),
+        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => StoreError::Unreachable(cause),
+        _ => StoreError::Database(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let database = Sqlite::at(&folder.path().join("gate.db"));
+        database.migrate().unwrap();
+        let _open = database.writer().unwrap();
+        for name in ["gate.db", "gate.db-wal"] {
+            let mode = folder.path().join(name).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+    }
+
+    /// A database as every earlier version made it is brought up to date and keeps its rows.
+    #[test]
+    fn an_older_database_is_brought_up_to_date_and_keeps_its_rows() {
+        for version in 1..4 {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("gate.db");
+            let mut old = rusqlite::Connection::open(&file).unwrap();
+            migrations().to_version(&mut old, version).unwrap();
+            old.execute("INSERT INTO projects VALUES ('p', 'shop', '/shop', '1970')", []).unwrap();
+            for seq in 1..=3 {
+                old.execute(
+                    "INSERT INTO events VALUES ('p', ?, NULL, NULL, '1970-01-01T00:00:00Z', '{}')",
+                    [seq],
+                )
+                .unwrap();
+            }
+            old.execute(
+                "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id,
+                   tool_name, tool_params, risk_level, requires_approval, status, created_at,
+                   digest, request, state)
+                 VALUES ('e', 'local', 'p', 's', 'a', 'Bash', '{}', 'HIGH', 1,
+                   'AWAITING_APPROVAL', '1970-01-01T00:00:00.000Z', '', '{}', '{}')",
+                [],
+            )
+            .unwrap();
+            drop(old);
+            for _ in 0..2 {
+                let database = Sqlite::at(&file);
+                database.migrate().unwrap();
+                let mut db = database.writer().unwrap();
+                let mut row = db.one("SELECT name FROM projects", &[]).unwrap().unwrap();
+                assert_eq!(row.take::<String>().unwrap(), "shop");
+                let mut book = db.one("SELECT head, pending FROM ledgers", &[]).unwrap().unwrap();
+                assert_eq!((book.take::<i64>().unwrap(), book.take::<i64>().unwrap()), (3, 1));
+            }
+        }
+    }
+}

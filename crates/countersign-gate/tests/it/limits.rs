@@ -1,0 +1,127 @@
+//! Limits: how many may wait, how long the log is kept, and what many deadlines at once cost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::{Approval, ApprovalId, State, Status, ToolOutput};
+use countersign_gate::{Gate, ManualClock, Rulebook, Settings, Submitted, Timeouts};
+use jiff::Timestamp;
+
+use crate::database::Database;
+use crate::world::{World, attended, call, writes};
+
+async fn open(settings: Settings) -> (Gate, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+    let gate = Gate::open(settings, clock.clone(), Arc::new(Rulebook::none())).await.unwrap();
+    (gate, clock)
+}
+
+async fn asks(gate: &Gate) -> Result<Approval, Approval> {
+    match gate.submit(call("Bash"), writes(), &attended()).await.unwrap() {
+        Submitted::Waiting(asked) => Ok(*asked),
+        Submitted::Refused(refused) => Err(*refused),
+        Submitted::Permitted(_) => panic!("nobody was asked"),
+    }
+}
+
+#[tokio::test]
+async fn when_too_many_wait_the_next_is_refused_with_a_sentence_until_one_is_decided() {
+    let database = Database::new();
+    let settings = Settings { pending_limit: 3, ..Settings::of(database.url.clone()) };
+    let (gate, _clock) = open(settings).await;
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        waiting.push(asks(&gate).await.unwrap());
+    }
+    let refused = asks(&gate).await.unwrap_err();
+    let State::Failed { failure, .. } = &refused.state else { panic!("{refused:?}") };
+    assert_eq!(failure.error_type, "too_many_pending");
+    assert!(failure.error.contains("3 calls of this project wait"), "{}", failure.error);
+    gate.cancel(waiting[0].id).await.unwrap();
+    assert!(asks(&gate).await.is_ok());
+    assert!(asks(&gate).await.is_err());
+}
+
+#[tokio::test]
+async fn what_waits_is_listed_page_by_page() {
+    let world = World::new().await;
+    let mut asked = Vec::new();
+    for _ in 0..7 {
+        asked.push(world.ask("Write").await.id);
+    }
+    let mut listed: Vec<ApprovalId> = Vec::new();
+    let mut after = None;
+    loop {
+        let page = world.gate.store().waiting(&"p".into(), after, 3).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some((last.created_at, last.id));
+        listed.extend(page.iter().map(|it| it.id));
+    }
+    assert_eq!(listed, asked);
+}
+
+#[tokio::test]
+async fn a_thousand_deadlines_at_once_are_settled_together() {
+    let database = Database::new();
+    let timeouts = Timeouts::all(Duration::from_mins(1));
+    let (gate, clock) = open(Settings { timeouts, ..Settings::of(database.url.clone()) }).await;
+    let asking: Vec<_> = (0..1_000)
+        .map(|_| {
+            let gate = gate.clone();
+            tokio::spawn(async move { asks(&gate).await.unwrap().id })
+        })
+        .collect();
+    let mut ids = Vec::new();
+    for asked in asking {
+        ids.push(asked.await.unwrap());
+    }
+    let waiting: Vec<_> = ids.iter().map(|id| gate.wait(*id)).collect();
+    let waiting = futures_util::future::join_all(waiting);
+    tokio::pin!(waiting);
+    clock.advance(Duration::from_mins(1));
+    let settled = waiting.await;
+    assert!(settled.into_iter().all(|it| it.unwrap().status() == Status::Timeout));
+    assert!(gate.store().waiting(&"p".into(), None, 1).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_long_result_comes_back_whole_and_stands_in_a_place_of_its_own() {
+    let world = World::new().await;
+    let id = world.ask("Bash").await.id;
+    world.approve(id, "ana").await.unwrap();
+    world.gate.start(id).await.unwrap().unwrap();
+    let long = format!("{}\0end", "line\n".repeat(20_000));
+    world.gate.finish(id, Ok(ToolOutput::ok(long.clone()))).await.unwrap();
+    let world = world.reopened().await;
+    let found = world.gate.store().approval(id).await.unwrap().unwrap();
+    assert_eq!(found.answer(), Some(ToolOutput::ok(long)));
+}
+
+#[tokio::test]
+async fn an_old_log_is_forgotten_from_its_old_end_and_numbers_go_on() {
+    let database = Database::new();
+    let day = Duration::from_hours(24);
+    let (timeouts, keep_events) = (Timeouts::all(100 * day), Some(2 * day));
+    let settings = Settings { timeouts, keep_events, ..Settings::of(database.url.clone()) };
+    let (gate, clock) = open(settings).await;
+    for _ in 0..4 {
+        asks(&gate).await.unwrap();
+        clock.advance(day);
+    }
+    let store = gate.store();
+    let numbers = async || {
+        let entries = store.entries(&"p".into(), 0, u64::MAX, 100).await.unwrap();
+        entries.iter().map(|entry| entry.seq).collect::<Vec<_>>()
+    };
+    while numbers().await.first() == Some(&1) {
+        clock.advance(Duration::from_hours(1));
+        tokio::task::yield_now().await;
+    }
+    let head = store.head(&"p".into()).await.unwrap();
+    asks(&gate).await.unwrap();
+    let left = numbers().await;
+    assert_eq!(left.last(), Some(&(head + 1)), "{left:?}");
+    let mut follow = gate.follow(&"p".into(), 0).await.unwrap();
+    let first = follow.next().await.unwrap().unwrap();
+    assert!(matches!(first, countersign_gate::Seen::Logged(it) if it.seq == left[0]));
+}

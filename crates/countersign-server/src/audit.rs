@@ -1,0 +1,222 @@
+//! The audit of a project, as a list: what was decided, by whom, on what they saw, and what ran.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use countersign_core::Status;
+use countersign_gate::{Act, AuditRow, CallAct, StoreError};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::error::{ApiError, ErrorBody};
+use crate::sign_in::SignedIn;
+use crate::socket::request::RiskLevel;
+
+/// How many entries a page has at the most.
+const MOST: usize = 1000;
+
+/// Which page of the audit.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Page {
+    /// Where the page before it ended.
+    cursor: Option<String>,
+    /// How many, 100 unless said and 1000 at the most.
+    limit: Option<usize>,
+}
+
+/// A page of the audit, the oldest first: what is appended later does not move what was read.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditList {
+    success: bool,
+    entries: Vec<AuditEntry>,
+    /// Where the next page begins; none after the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// One row of the audit: what was done, and its place in the chain.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AuditEntry {
+    /// Its number in the project's chain, from 1.
+    seq: u64,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// The seal, over this row as it is kept and the seal before it. `countersign audit export` has
+    /// what was sealed to the letter.
+    hash: String,
+    #[serde(flatten)]
+    act: ActView,
+}
+
+/// What was done.
+#[derive(Serialize, ToSchema)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum ActView {
+    /// A call came into a state.
+    Call(Box<CallActView>),
+    /// The rules of the project, or of one of its conversations, were changed.
+    Rules(RulesActView),
+}
+
+/// A call that came into a state.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CallActView {
+    status: AuditStatus,
+    /// Who brought it there, where somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    who: Option<String>,
+    /// How: `person`, `program`, `policy`, `deadline` or `interruption`.
+    how: String,
+    approval_id: String,
+    tool_id: String,
+    tool_use_id: String,
+    session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    run_id: Option<String>,
+    tool_name: String,
+    risk_level: RiskLevel,
+    /// What it would do, in one sentence.
+    summary: String,
+    /// The digest of what was shown, and of all a decision is bound to.
+    saw: String,
+    /// The digest of the input as it stands: what runs, if it runs.
+    input: String,
+    /// Whether a person had changed the input.
+    edited: bool,
+    /// The digest of what it gave back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    result: Option<String>,
+    /// What went wrong, or what the person said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    message: Option<String>,
+    /// The kind of failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    error_type: Option<String>,
+}
+
+/// A change of rules.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RulesActView {
+    who: String,
+    /// The conversation they hold in; left out where they hold in all of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    session_id: Option<String>,
+    /// The rules that came or were changed, as they now read.
+    kept: Vec<String>,
+    /// The ids of those that were revoked.
+    revoked: Vec<String>,
+}
+
+/// The state a call came into.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AuditStatus {
+    Pending,
+    AwaitingApproval,
+    Approved,
+    Executing,
+    Completed,
+    Failed,
+    Rejected,
+    Timeout,
+    Cancelled,
+}
+
+/// `GET /my/projects/{project_id}/audit`: what was decided and what ran, the oldest first.
+#[utoipa::path(get, operation_id = "list_audit", path = "/my/projects/{project_id}/audit", params(("project_id" = String, Path), Page), responses(
+    (status = 200, body = AuditList),
+    (status = 400, body = ErrorBody),
+    (status = 401, body = ErrorBody),
+    (status = 404, body = ErrorBody),
+))]
+pub(crate) async fn list(
+    _: SignedIn,
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Query(page): Query<Page>,
+) -> Result<Json<AuditList>, ApiError> {
+    let (project, _) = app.projects.get(&project)?;
+    let after = page.cursor.as_deref().map(place).transpose()?;
+    let after = after.map(|seq| (project.id.clone(), seq));
+    let limit = page.limit.unwrap_or(100).clamp(1, MOST);
+    let rows = app.gate.store().audit_rows(Some(&project.id), after, limit).await?;
+    let next_cursor = rows.last().filter(|_| rows.len() == limit).map(|row| row.seq.to_string());
+    let entries = rows.into_iter().map(AuditEntry::try_from).collect::<Result<_, _>>()?;
+    Ok(Json(AuditList { success: true, entries, next_cursor }))
+}
+
+fn place(cursor: &str) -> Result<u64, ApiError> {
+    cursor.parse().map_err(|_| {
+        ApiError::bad_request("bad_cursor", "use the `next_cursor` of the page before as it is")
+    })
+}
+
+impl TryFrom<AuditRow> for AuditEntry {
+    type Error = StoreError;
+
+    fn try_from(row: AuditRow) -> Result<Self, StoreError> {
+        let act = serde_json::from_str::<Act>(&row.body);
+        let act = act.map_err(|error| StoreError::corrupt("row of the audit", error))?;
+        Ok(Self { seq: row.seq, at: row.at, hash: row.hash, act: ActView::from(act) })
+    }
+}
+
+impl From<Act> for ActView {
+    fn from(act: Act) -> Self {
+        match act {
+            Act::Call(call) => Self::Call(Box::new((*call).into())),
+            Act::Rules { who, session_id, kept, revoked } => {
+                let session_id = session_id.map(|id| id.to_string());
+                Self::Rules(RulesActView { who, session_id, kept, revoked })
+            }
+        }
+    }
+}
+
+impl From<CallAct> for CallActView {
+    fn from(act: CallAct) -> Self {
+        Self {
+            status: act.status.into(),
+            who: act.who,
+            how: act.how,
+            approval_id: act.approval_id.to_string(),
+            tool_id: act.tool_id.to_string(),
+            tool_use_id: act.tool_use_id.to_string(),
+            session_id: act.session_id.to_string(),
+            run_id: act.run_id.map(|id| id.to_string()),
+            tool_name: act.tool_name,
+            risk_level: act.risk_level.into(),
+            summary: act.summary,
+            saw: act.saw.to_string(),
+            input: act.input.to_string(),
+            edited: act.edited,
+            result: act.result.map(|digest| digest.to_string()),
+            message: act.message,
+            error_type: act.error_type,
+        }
+    }
+}
+
+impl From<Status> for AuditStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Pending => Self::Pending,
+            Status::AwaitingApproval => Self::AwaitingApproval,
+            Status::Approved => Self::Approved,
+            Status::Executing => Self::Executing,
+            Status::Completed => Self::Completed,
+            Status::Failed => Self::Failed,
+            Status::Rejected => Self::Rejected,
+            Status::Timeout => Self::Timeout,
+            Status::Cancelled => Self::Cancelled,
+        }
+    }
+}
