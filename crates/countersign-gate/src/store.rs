@@ -38,7 +38,7 @@ use jiff::Timestamp;
 pub use approvals::Transition;
 pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
 pub use conversations::{Recorded, SessionRow};
-use database::Database;
+use database::{Connection, Database};
 pub use diffs::DiffLines;
 pub use events::Entry;
 pub use failure::StoreError;
@@ -138,7 +138,7 @@ impl Store {
         };
         database.migrate()?;
         let shared = database.is_shared();
-        let signature = Signature::new(clock, shared);
+        let signature = Signature::new(clock);
         let connection = database.writer()?;
         let fresh = Arc::new(if alone { Fresh::alone() } else { Fresh::default() });
         let again = Some(database.clone());
@@ -151,7 +151,7 @@ impl Store {
         clock: Arc<dyn Clock>,
         on_commit: OnCommit,
     ) -> Result<Self, StoreError> {
-        let signature = Signature::new(clock, false);
+        let signature = Signature::new(clock);
         let fresh = Arc::new(Fresh::alone());
         let memory = Sqlite::in_memory()?;
         let writer = Writer::start(memory, None, signature, fresh.clone(), on_commit)?;
@@ -163,8 +163,8 @@ impl Store {
     pub async fn copy_to(&self, file: &Path) -> Result<(), StoreError> {
         sqlite::make_private(file).map_err(StoreError::folder)?;
         let file = file.to_string_lossy().into_owned();
-        let copied = self.readers.read(move |db| db.execute("VACUUM INTO $1", values![&file]));
-        copied.await.map(drop)
+        let copy = move |db: &mut dyn Connection| db.execute("VACUUM INTO $1", values![&file]);
+        self.readers.read_however_long(copy).await.map(drop)
     }
 
     /// Returns how many durable commits there were.

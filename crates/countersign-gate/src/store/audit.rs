@@ -236,7 +236,7 @@ impl Store {
     /// Checks all chains, and that every call stands as its chain tells, all as of one moment.
     pub async fn verify_audit(&self) -> Result<AuditReport, StoreError> {
         self.readers
-            .read(|db| {
+            .read_however_long(|db| {
                 db.begin_snapshot()?;
                 let verified = verify::verify(db);
                 db.rollback();

@@ -54,12 +54,19 @@ impl Readers {
         T: Send + 'static,
         F: Fn(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
     {
+        let reading = tokio::time::timeout(PATIENCE, self.read_however_long(read));
+        reading.await.unwrap_or_else(|_| Err(StoreError::no_answer()))
+    }
+
+    /// The same for a read that may take its time: one that goes through everything.
+    pub(crate) async fn read_however_long<T, F>(&self, read: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+    {
         match self {
             Self::Writer(writer) => writer.write(move |ledger| read(ledger.db())).await,
-            Self::Own(pool) => {
-                let reading = tokio::time::timeout(PATIENCE, pool.clone().read_elsewhere(read));
-                reading.await.unwrap_or_else(|_| Err(StoreError::no_answer()))
-            }
+            Self::Own(pool) => pool.clone().read_elsewhere(read).await,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who writes: on a database that several servers share, every commit is signed.
+//! Who writes: every commit is signed.
 //!
 //! The signature is a row that only its server changes, in every transaction. A server that was taken
 //! for dead finds its row fenced, and nothing it writes counts; after a commit whose answer was lost
@@ -18,8 +18,6 @@ use crate::store::value::values;
 /// The signature of this process.
 pub(crate) struct Signature {
     clock: Arc<dyn Clock>,
-    /// Whether there is anybody to sign for: alone on a database, nobody doubts who wrote.
-    shared: bool,
     hand: Mutex<Hand>,
 }
 
@@ -41,8 +39,8 @@ pub(super) struct Signed {
 }
 
 impl Signature {
-    pub(crate) fn new(clock: Arc<dyn Clock>, shared: bool) -> Arc<Self> {
-        Arc::new(Self { clock, shared, hand: Mutex::default() })
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { clock, hand: Mutex::default() })
     }
 
     /// Signs no more.
@@ -72,7 +70,7 @@ impl Signature {
 
     /// Signs a transaction, before anything is written in it.
     pub(super) fn sign(&self, ledger: &mut Ledger<'_>) -> Result<Option<Signed>, StoreError> {
-        let Some(server) = self.server().filter(|_| self.shared) else { return Ok(None) };
+        let Some(server) = self.server() else { return Ok(None) };
         let at = (self.clock.now(), self.clock.running_for());
         let signed = ledger.one(
             "UPDATE servers SET beat = beat + 1 WHERE id = $1 AND NOT fenced RETURNING beat",
