@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use countersign_gate::{DatabaseUrl, Gate, Rulebook, SystemClock};
+use countersign_gate::{DatabaseUrl, Gate, Rulebook, Settings, SystemClock};
 
 use crate::cli::BackupArgs;
 use crate::commands::serve::runtime;
@@ -59,7 +59,10 @@ async fn copy(database: DatabaseUrl, file: &Path) -> anyhow::Result<()> {
 }
 
 async fn settle(database: DatabaseUrl) -> anyhow::Result<()> {
-    let gate = open(database.clone()).await?;
+    // A file is held by the server that is at work on it; on a PostgreSQL it shows that it is alive.
+    let settings = Settings::of(database.clone());
+    let opened = Gate::open(settings, Arc::new(SystemClock), Arc::new(Rulebook::none())).await;
+    let gate = record::opened(opened, &database)?;
     if gate.is_served().await? {
         bail!(Hinted {
             error: anyhow::anyhow!("a server is at work on `{database}`"),
