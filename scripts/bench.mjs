@@ -45,7 +45,8 @@ function row(what, value, aim) {
 
 /** Calls through the gate beside as many bare rows on the same disk, on both databases. */
 async function durability() {
-  const cluster = join(folder, 'postgres')
+  // Beside ours, which is for nobody else: PostgreSQL runs as a user of its own.
+  const cluster = mkdtempSync(join(tmpdir(), 'countersign-postgres-'))
   const postgres = script('postgres', 'start', cluster).trim()
   try {
     for (const [name, at] of [['SQLite', (file) => join(folder, file)], ['PostgreSQL', () => postgres]]) {
@@ -66,6 +67,7 @@ async function durability() {
     row('100,000 requests wait: the first page of 100', `${back.first_page_ms.toFixed(1)} ms`, '')
   } finally {
     script('postgres', 'stop', cluster)
+    rmSync(cluster, { recursive: true, force: true })
   }
 }
 

@@ -24,7 +24,8 @@ pub fn floor(url: &DatabaseUrl, calls: usize, at_once: usize) -> Result<Vec<Dura
         DatabaseUrl::Postgres(url) => Box::new(Postgres::at(url)?),
     };
     let mut db = database.writer()?;
-    db.execute("CREATE TABLE IF NOT EXISTS floor (id BIGINT PRIMARY KEY, body TEXT)", &[])?;
+    db.execute("DROP TABLE IF EXISTS floor", &[])?;
+    db.execute("CREATE TABLE floor (id BIGINT PRIMARY KEY, body TEXT)", &[])?;
     let body = "x".repeat(LENGTH);
     let mut next = 0_i64;
     let mut rounds = Vec::new();
