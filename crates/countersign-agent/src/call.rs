@@ -248,20 +248,19 @@ impl Turn<'_> {
         };
         let gate = &self.run.runner.gate;
         let finish = || async { storable(gate.finish(id, outcome.clone()).await) };
-        Ran::Done(match self.recorded("a result", finish).await {
-            Ok(Ok(stands)) => stands.answer().unwrap_or(told),
-            Ok(Err(DecideError::AlreadySettled(stands))) => stands.0.answer().unwrap_or(told),
-            Ok(Err(error)) => {
+        let finished = match self.recorded("a result", finish).await {
+            Ok(finished) => finished,
+            Err(Hindered::Store(error)) => Err(error.into()),
+            Err(Hindered::Suspended) => return Ran::Done(told),
+        };
+        Ran::Done(match finished {
+            Ok(stands) => stands.answer().unwrap_or(told),
+            Err(DecideError::AlreadySettled(stands)) => stands.0.answer().unwrap_or(told),
+            Err(error) => {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, approval = %id, "a result could not be recorded");
                 told
             }
-            Err(Hindered::Store(error)) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, approval = %id, "a result could not be recorded");
-                told
-            }
-            Err(Hindered::Suspended) => told,
         })
     }
 

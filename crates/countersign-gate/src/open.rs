@@ -18,8 +18,8 @@ use crate::timeouts::Timeouts;
 use crate::waiting::Waiting;
 use crate::{bus, deadlines, hints, retention};
 
-/// What a gate is opened with.
-#[derive(Clone, Debug)]
+/// What a gate is opened with. Not to be printed: what carries hints may be named with a password.
+#[derive(Clone)]
 pub struct Settings {
     /// Where it keeps everything.
     pub database: DatabaseUrl,

@@ -154,9 +154,7 @@ pub(crate) async fn list(
 }
 
 fn place(cursor: &str) -> Result<u64, ApiError> {
-    cursor.parse().map_err(|_| {
-        ApiError::bad_request("bad_cursor", "use the `next_cursor` of the page before as it is")
-    })
+    cursor.parse().map_err(|_| ApiError::bad_cursor())
 }
 
 impl TryFrom<AuditRow> for AuditEntry {

@@ -42,6 +42,11 @@ impl ApiError {
         Self { status: StatusCode::BAD_REQUEST, code, message: message.into(), hint: None }
     }
 
+    /// A cursor that no list of ours has given out.
+    pub(crate) fn bad_cursor() -> Self {
+        Self::bad_request("bad_cursor", "use the `next_cursor` of the page before as it is")
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self {
             status: StatusCode::NOT_FOUND,

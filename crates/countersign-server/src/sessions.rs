@@ -87,7 +87,5 @@ fn place(cursor: &str) -> Result<(Timestamp, SessionId), ApiError> {
         let (at, id) = cursor.split_once('_')?;
         Some((Timestamp::from_millisecond(at.parse().ok()?).ok()?, SessionId::from(id)))
     };
-    place().ok_or_else(|| {
-        ApiError::bad_request("bad_cursor", "use the `next_cursor` of the page before as it is")
-    })
+    place().ok_or_else(ApiError::bad_cursor)
 }
