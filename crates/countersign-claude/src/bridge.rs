@@ -1,0 +1,223 @@
+//! A bridge from the permission callback to people: what waits, who is told, and what happens if
+//! nobody answers.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+use crate::permission::{Decision, PermissionHandler, PermissionUpdate, ToolRequest};
+
+/// How many events a slow listener may lag behind before it misses some.
+const EVENTS: usize = 1024;
+
+/// Permission requests that people answer, over whatever reaches them.
+///
+/// It is the permission callback: hand a clone of it to
+/// [`can_use_tool`](crate::Options::can_use_tool). Every listener hears of every request; the first
+/// decision counts; one that nobody decides in time is denied.
+///
+/// ```
+/// use std::time::Duration;
+/// use countersign_claude::{ApprovalBridge, Options};
+///
+/// let bridge = ApprovalBridge::new(Duration::from_secs(300));
+/// let options = Options::new().can_use_tool(bridge.clone());
+/// let events = bridge.subscribe(); // to each browser: `Asked`, `Settled`
+/// // on a click: bridge.decide(&id, Decision::allow())
+/// ```
+#[derive(Clone)]
+pub struct ApprovalBridge(Arc<Inner>);
+
+struct Inner {
+    timeout: Duration,
+    waiting: Mutex<BTreeMap<String, Waiting>>,
+    events: broadcast::Sender<BridgeEvent>,
+}
+
+struct Waiting {
+    approval: PendingApproval,
+    until: Instant,
+    decide: oneshot::Sender<Decision>,
+}
+
+/// A request that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PendingApproval {
+    /// Its id, to decide by. Ids sort by age.
+    pub id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// What it would run with.
+    pub input: Map<String, Value>,
+    /// The id of the call.
+    pub tool_use_id: Option<String>,
+    /// The subagent that wants it.
+    pub agent_id: Option<String>,
+    /// A headline for people.
+    pub title: Option<String>,
+    /// What the call does, for people.
+    pub description: Option<String>,
+    /// Why it is asked.
+    pub decision_reason: Option<String>,
+    /// The path that made the question necessary.
+    pub blocked_path: Option<String>,
+    /// What "always allow" would change.
+    pub suggestions: Vec<PermissionUpdate>,
+    /// How long it still waits, in milliseconds.
+    pub remaining_ms: u64,
+}
+
+/// What listeners hear.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum BridgeEvent {
+    /// A request waits.
+    Asked(Box<PendingApproval>),
+    /// A request no longer waits.
+    Settled {
+        /// Which.
+        id: String,
+        /// Why.
+        outcome: Outcome,
+    },
+}
+
+/// Why a request no longer waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Somebody allowed it.
+    Allowed,
+    /// Somebody denied it.
+    Denied,
+    /// Nobody decided in time, so it was denied.
+    TimedOut,
+    /// The CLI no longer wants to know, or the session ended.
+    Cancelled,
+}
+
+/// Why a decision came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no request `{0}` waits: it never was, or it is settled")]
+pub struct NotPending(pub String);
+
+impl ApprovalBridge {
+    /// Makes a bridge on which a request waits this long.
+    pub fn new(timeout: Duration) -> Self {
+        let events = broadcast::channel(EVENTS).0;
+        Self(Arc::new(Inner { timeout, waiting: Mutex::default(), events }))
+    }
+
+    /// Listens. Who starts to, or has missed events, finds what waits with
+    /// [`pending`](Self::pending): subscribe first, then ask.
+    pub fn subscribe(&self) -> broadcast::Receiver<BridgeEvent> {
+        self.0.events.subscribe()
+    }
+
+    /// Returns what waits, oldest first.
+    pub fn pending(&self) -> Vec<PendingApproval> {
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        let current = |it: &Waiting| PendingApproval {
+            remaining_ms: millis(left(it.until)),
+            ..it.approval.clone()
+        };
+        self.0.waiting().values().map(current).collect()
+    }
+
+    /// Decides. Only the first decision counts; a later one learns that it was too late.
+    pub fn decide(&self, id: &str, decision: Decision) -> Result<(), NotPending> {
+        let not_pending = || NotPending(id.to_owned());
+        let waiting = self.0.waiting().remove(id).ok_or_else(not_pending)?;
+        let outcome = match decision {
+            Decision::Allow { .. } => Outcome::Allowed,
+            Decision::Deny { .. } => Outcome::Denied,
+        };
+        waiting.decide.send(decision).map_err(|_| not_pending())?;
+        self.0.tell(id, outcome);
+        Ok(())
+    }
+}
+
+impl PermissionHandler for ApprovalBridge {
+    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
+        let inner = self.0.clone();
+        Box::pin(async move { inner.ask(request).await })
+    }
+}
+
+impl Inner {
+    async fn ask(self: Arc<Self>, request: ToolRequest) -> Decision {
+        let until = Instant::now() + self.timeout;
+        let (decide, decided) = oneshot::channel();
+        let approval = self.describe(&request);
+        let mut entry =
+            Entry { id: approval.id.clone(), inner: &self, outcome: Outcome::Cancelled };
+        let asked = BridgeEvent::Asked(Box::new(approval.clone()));
+        self.waiting().insert(approval.id.clone(), Waiting { approval, until, decide });
+        let _ = self.events.send(asked);
+        tokio::select! {
+            biased;
+            () = request.cancelled.cancelled() => Decision::deny("the request was taken back"),
+            decision = timeout_at(until, decided) => match decision {
+                Ok(Ok(decision)) => decision,
+                Ok(Err(_)) => Decision::deny("the bridge is gone"),
+                Err(_) => {
+                    entry.outcome = Outcome::TimedOut;
+                    Decision::deny(format!("nobody decided within {:?}", self.timeout))
+                }
+            },
+        }
+    }
+
+    fn describe(&self, request: &ToolRequest) -> PendingApproval {
+        PendingApproval {
+            id: uuid::Uuid::now_v7().to_string(),
+            tool_name: request.tool_name.clone(),
+            input: request.input.clone(),
+            tool_use_id: request.tool_use_id.clone(),
+            agent_id: request.agent_id.clone(),
+            title: request.title.clone(),
+            description: request.description.clone(),
+            decision_reason: request.decision_reason.clone(),
+            blocked_path: request.blocked_path.clone(),
+            suggestions: request.suggestions.clone(),
+            remaining_ms: millis(self.timeout),
+        }
+    }
+
+    fn tell(&self, id: &str, outcome: Outcome) {
+        let _ = self.events.send(BridgeEvent::Settled { id: id.to_owned(), outcome });
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place in the list, given up however the wait ends; the callback may be dropped at any time.
+struct Entry<'a> {
+    id: String,
+    inner: &'a Inner,
+    outcome: Outcome,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        // Whoever takes it out of the list tells of it: a decision may have been faster.
+        let was_waiting = self.inner.waiting().remove(&self.id).is_some();
+        if was_waiting {
+            self.inner.tell(&self.id, self.outcome);
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,316 @@
+//! Where the CLI's own requests are answered: each by a task of its own, none left without a reply
+//! unless that is what the CLI expects.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::writer::Outgoing;
+use crate::hook::{HookInput, HookMatcher};
+use crate::mcp::{McpServer, rpc_error};
+use crate::options::Options;
+use crate::permission::{
+    Decision, Dialog, DialogHandler, Elicitation, ElicitationAnswer, ElicitationHandler,
+    PermissionHandler, ToolRequest,
+};
+
+/// How long a callback may go on after nobody waits for it, to clean up.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The desk.
+#[derive(Clone)]
+pub(super) struct Desk(Arc<Inner>);
+
+struct Inner {
+    can_use_tool: Option<Arc<dyn PermissionHandler>>,
+    deadline: Option<Duration>,
+    hooks: Vec<HookMatcher>,
+    servers: BTreeMap<String, McpServer>,
+    elicitation: Option<Arc<dyn ElicitationHandler>>,
+    dialogs: Option<Arc<dyn DialogHandler>>,
+    outgoing: Outgoing,
+    /// The requests at work; fires when the session ends.
+    running: Mutex<HashMap<String, CancellationToken>>,
+    stop: CancellationToken,
+}
+
+/// What is answered.
+pub(super) enum Reply {
+    Success(Value),
+    Error {
+        message: String,
+        code: Option<&'static str>,
+    },
+    /// Some requests are answered by whoever can, and by nobody else.
+    Silence,
+}
+
+/// A request of the CLI.
+#[derive(Deserialize)]
+struct Frame {
+    request_id: String,
+    request: Value,
+}
+
+impl Desk {
+    pub(super) fn new(options: &Options, outgoing: Outgoing, stop: CancellationToken) -> Self {
+        Self(Arc::new(Inner {
+            can_use_tool: options.can_use_tool.clone(),
+            deadline: options.permission_deadline,
+            hooks: options.hooks.clone(),
+            servers: options.sdk_servers.clone(),
+            elicitation: options.elicitation.clone(),
+            dialogs: options.dialogs.as_ref().map(|(_, handler)| handler.clone()),
+            outgoing,
+            running: Mutex::default(),
+            stop,
+        }))
+    }
+
+    /// Takes a request in. One that is at work already is not taken twice.
+    pub(super) fn take(&self, line: &str) {
+        let Ok(Frame { request_id: id, request }) = serde_json::from_str(line) else {
+            tracing::warn!(line, "a request of the CLI cannot be read");
+            return;
+        };
+        let cancelled = self.0.stop.child_token();
+        {
+            let mut running = self.0.running();
+            if running.contains_key(&id) {
+                return;
+            }
+            running.insert(id.clone(), cancelled.clone());
+        }
+        let inner = self.0.clone();
+        tokio::spawn(async move { inner.serve(id, request, cancelled).await });
+    }
+
+    /// The CLI no longer wants an answer.
+    pub(super) fn cancel(&self, id: &str) {
+        if let Some(cancelled) = self.0.running().remove(id) {
+            cancelled.cancel();
+        }
+    }
+
+    /// Nobody will read an answer any more.
+    pub(super) fn close(&self) {
+        self.0.stop.cancel();
+    }
+}
+
+impl Inner {
+    async fn serve(&self, id: String, request: Value, cancelled: CancellationToken) {
+        let (work, on_panic) = self.work(&id, request, &cancelled);
+        // A task of its own, so that a panic ends in an answer.
+        let mut work = AbortOnDropHandle::new(tokio::spawn(work));
+        let reply = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => None,
+            reply = &mut work => Some(reply.unwrap_or(on_panic)),
+        };
+        self.running().remove(&id);
+        match reply {
+            Some(reply) => self.answer(&id, reply),
+            None => wind_down(work).await,
+        }
+    }
+
+    /// Returns what answers a request, and what to say should it panic.
+    fn work(
+        &self,
+        id: &str,
+        request: Value,
+        cancelled: &CancellationToken,
+    ) -> (BoxFuture<'static, Reply>, Reply) {
+        let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default().to_owned();
+        match subtype.as_str() {
+            "can_use_tool" => self.permission(id, request, cancelled),
+            "hook_callback" => self.hook(request, cancelled),
+            "mcp_message" => self.mcp(request, cancelled),
+            "elicitation" => self.elicitation(request),
+            "request_user_dialog" => self.dialog(request),
+            "remote_tool_call"
+            | "remote_plumbing_call"
+            | "remote_tools_probe"
+            | "remote_tools_reannounce" => ready(Reply::Silence),
+            other => ready(Reply::unsupported(other)),
+        }
+    }
+
+    fn permission(
+        &self,
+        id: &str,
+        raw: Value,
+        cancelled: &CancellationToken,
+    ) -> (BoxFuture<'static, Reply>, Reply) {
+        let Some(handler) = self.can_use_tool.clone() else {
+            return ready(Reply::error("no permission callback is set"));
+        };
+        let mut request = match ToolRequest::deserialize(&raw) {
+            Ok(request) => request,
+            Err(error) => {
+                let denied = Decision::deny(format!("the request cannot be read: {error}"));
+                return ready(Reply::Success(denied.to_wire(&serde_json::Map::new(), None)));
+            }
+        };
+        id.clone_into(&mut request.request_id);
+        // The deadline fires this one only: the denial still has to go out.
+        let cancelled = cancelled.child_token();
+        request.cancelled = cancelled.clone();
+        request.raw = raw;
+        let (input, tool_use) = (request.input.clone(), request.tool_use_id.clone());
+        let panicked = Decision::deny("the permission callback panicked");
+        let on_panic = Reply::Success(panicked.to_wire(&input, tool_use.as_deref()));
+        let deadline = self.deadline;
+        let work = async move {
+            let decided = match deadline {
+                None => handler.decide(request).await,
+                Some(deadline) => decide_within(deadline, handler, request, &cancelled).await,
+            };
+            Reply::Success(decided.to_wire(&input, tool_use.as_deref()))
+        };
+        (Box::pin(work), on_panic)
+    }
+
+    fn hook(
+        &self,
+        mut request: Value,
+        cancelled: &CancellationToken,
+    ) -> (BoxFuture<'static, Reply>, Reply) {
+        let text = |key: &str| request.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (id, tool_use) = (text("callback_id").unwrap_or_default(), text("tool_use_id"));
+        let Some(hook) = HookMatcher::by_id(&self.hooks, &id).cloned() else {
+            return ready(Reply::error(format!("there is no hook `{id}`")));
+        };
+        let input = request.get_mut("input").map(Value::take).unwrap_or_default();
+        let input = HookInput::new(input, tool_use, cancelled.clone());
+        let failed = |hook: &HookMatcher, why: &str| match hook.blocked(why) {
+            Some(output) => Reply::success(&output),
+            None => Reply::error(why),
+        };
+        let on_panic = failed(&hook, "the hook panicked");
+        let work = async move {
+            match hook.handler.run(input).await.0 {
+                Ok(output) => Reply::success(&output),
+                Err(why) => failed(&hook, &why),
+            }
+        };
+        (Box::pin(work), on_panic)
+    }
+
+    fn mcp(
+        &self,
+        mut request: Value,
+        cancelled: &CancellationToken,
+    ) -> (BoxFuture<'static, Reply>, Reply) {
+        let message = request.get_mut("message").map(Value::take).unwrap_or_default();
+        let id = message.get("id").cloned().unwrap_or_default();
+        let name = request.get("server_name").and_then(Value::as_str).unwrap_or_default();
+        let reply = |rpc: Value| Reply::Success(json!({ "mcp_response": rpc }));
+        let Some(server) = self.servers.get(name).cloned() else {
+            let unknown = format!("there is no server `{name}`");
+            return ready(reply(rpc_error(&id, -32601, &unknown)));
+        };
+        let on_panic = reply(rpc_error(&id, -32603, "the server panicked"));
+        let cancelled = cancelled.clone();
+        (Box::pin(async move { reply(server.receive(message, cancelled).await) }), on_panic)
+    }
+
+    fn elicitation(&self, raw: Value) -> (BoxFuture<'static, Reply>, Reply) {
+        let declined = || Reply::success(&ElicitationAnswer::Decline);
+        let Some(handler) = self.elicitation.clone() else { return ready(declined()) };
+        match Elicitation::deserialize(&raw) {
+            Ok(question) => {
+                let question = Elicitation { raw, ..question };
+                let work = async move { Reply::success(&handler.answer(question).await) };
+                (Box::pin(work), declined())
+            }
+            Err(error) => ready(Reply::error(format!("the question cannot be read: {error}"))),
+        }
+    }
+
+    fn dialog(&self, raw: Value) -> (BoxFuture<'static, Reply>, Reply) {
+        let Some(handler) = self.dialogs.clone() else { return ready(Reply::Silence) };
+        match serde_json::from_value::<Dialog>(raw) {
+            Ok(dialog) => {
+                let work = async move { Reply::success(&handler.show(dialog).await) };
+                (Box::pin(work), Reply::error("the dialog panicked"))
+            }
+            Err(error) => ready(Reply::error(format!("the dialog cannot be read: {error}"))),
+        }
+    }
+
+    fn answer(&self, id: &str, reply: Reply) {
+        let response = match reply {
+            Reply::Success(response) => {
+                json!({ "subtype": "success", "request_id": id, "response": response })
+            }
+            Reply::Error { message, code: None } => {
+                json!({ "subtype": "error", "request_id": id, "error": message })
+            }
+            Reply::Error { message, code } => {
+                json!({ "subtype": "error", "request_id": id, "error": message, "error_code": code })
+            }
+            Reply::Silence => return,
+        };
+        self.outgoing.send(&json!({ "type": "control_response", "response": response }));
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reply {
+    fn success(answer: &impl serde::Serialize) -> Self {
+        match serde_json::to_value(answer) {
+            Ok(answer) => Self::Success(answer),
+            Err(error) => Self::error(error.to_string()),
+        }
+    }
+
+    fn error(message: impl Into<String>) -> Self {
+        Self::Error { message: message.into(), code: None }
+    }
+
+    fn unsupported(subtype: &str) -> Self {
+        let message = format!("Unsupported control request subtype: {subtype}");
+        Self::Error { message, code: Some("unsupported_request") }
+    }
+}
+
+fn ready(reply: Reply) -> (BoxFuture<'static, Reply>, Reply) {
+    (Box::pin(std::future::ready(reply)), Reply::Silence)
+}
+
+/// Asks the callback, and denies once its time is up. It may still clean up then.
+async fn decide_within(
+    deadline: Duration,
+    handler: Arc<dyn PermissionHandler>,
+    request: ToolRequest,
+    cancelled: &CancellationToken,
+) -> Decision {
+    let work = tokio::spawn(async move { handler.decide(request).await });
+    let mut work = AbortOnDropHandle::new(work);
+    match timeout(deadline, &mut work).await {
+        Ok(Ok(decision)) => decision,
+        Ok(Err(_)) => Decision::deny("the permission callback panicked"),
+        Err(_) => {
+            cancelled.cancel();
+            tokio::spawn(wind_down(work));
+            Decision::deny(format!("nobody decided within {deadline:?}"))
+        }
+    }
+}
+
+/// Lets a callback nobody waits for clean up for a moment.
+async fn wind_down<T>(work: AbortOnDropHandle<T>) {
+    let _ = timeout(GRACE, work).await;
+}

@@ -1,0 +1,292 @@
+//! The task that reads from the CLI. It waits for the pipe and for nothing else.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::AsyncRead;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use super::Shared;
+use super::head::{Address, Head};
+use super::pending::Refusal;
+use super::run::Run;
+use crate::error::{SessionEnd, StreamError};
+use crate::message::Message;
+use crate::mirror::{Mirror, TranscriptBatch};
+use crate::options::Options;
+use crate::process::{Exit, Version};
+use crate::transport::{Line, Lines};
+
+/// How long output is still waited for once the CLI is gone: a grandchild may hold it open.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// How long the CLI may take to end once it has closed its output.
+const TO_END: Duration = Duration::from_secs(2);
+
+/// What goes to the caller, in order.
+enum Delivery {
+    Line(Address, String),
+    Report(StreamError),
+    Rest,
+    Mirrored(TranscriptBatch, usize),
+    End(SessionEnd, bool),
+}
+
+struct Reader {
+    shared: Arc<Shared>,
+    line_limit: usize,
+    /// Where deliveries wait for the transcript store; without one they go out at once.
+    mirrored: Option<mpsc::UnboundedSender<Delivery>>,
+    /// The last result, if it was a failure and nothing was said since.
+    failure: Option<String>,
+    warned_of_version: bool,
+}
+
+pub(super) fn start(
+    output: Box<dyn AsyncRead + Send + Unpin>,
+    shared: Arc<Shared>,
+    exit: watch::Receiver<Option<Exit>>,
+    options: &Options,
+) {
+    let mirrored = options.store.clone().map(|store| {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(mirror(Mirror::new(store), receiver, shared.clone()));
+        sender
+    });
+    let line_limit = options.line_limit;
+    let lines = Lines::new(output, line_limit);
+    let reader = Reader { shared, line_limit, mirrored, failure: None, warned_of_version: false };
+    tokio::spawn(reader.read(lines, exit));
+}
+
+impl Reader {
+    async fn read<R: AsyncRead + Unpin>(
+        mut self,
+        mut lines: Lines<R>,
+        mut exit: watch::Receiver<Option<Exit>>,
+    ) {
+        let broken = loop {
+            match next(&mut lines, &mut exit).await {
+                Ok(Some(line)) => self.take(line),
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        let (end, is_good) = self.end(broken, exit).await;
+        tracing::debug!(%end, "the session is over");
+        self.shared.pending.finish(end.clone());
+        self.shared.desk.close();
+        self.shared.run.send_modify(Run::end);
+        self.deliver(Delivery::End(end, is_good));
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Text(line) => self.take_line(line),
+            Line::Oversize { bytes } => {
+                tracing::warn!(bytes, limit = self.line_limit, "a line was too long");
+                let limit = self.line_limit;
+                self.deliver(Delivery::Report(StreamError::Oversize { bytes, limit }));
+            }
+            Line::NotText { bytes } => tracing::debug!(bytes, "skipped what is not text"),
+        }
+    }
+
+    fn take_line(&mut self, line: String) {
+        // Something in the CLI printed where only messages belong.
+        if !line.trim_start().starts_with('{') {
+            tracing::debug!(line, "skipped a line that is no message");
+            return;
+        }
+        let head = match Head::read(&line) {
+            Ok(head) => head,
+            Err(error) => {
+                tracing::warn!(%error, "skipped a line that cannot be read");
+                if let Err(error) = Message::parse(&line) {
+                    self.deliver(Delivery::Report(error.into()));
+                }
+                return;
+            }
+        };
+        match head.kind().as_ref() {
+            "control_response" => self.settle(&line),
+            "control_request" => self.shared.desk.take(&line),
+            "control_cancel_request" => {
+                if let Some(id) = head.request_id() {
+                    self.shared.desk.cancel(&id);
+                }
+            }
+            "keep_alive" => {
+                if let Some(mark) = head.startup_mark() {
+                    let mut last =
+                        self.shared.last_mark.lock().unwrap_or_else(PoisonError::into_inner);
+                    *last = Some(mark.into_owned());
+                }
+            }
+            "transcript_mirror" => self.copy(&line),
+            _ => {
+                self.note(&head, &line);
+                if !head.is_host_only() {
+                    self.deliver(Delivery::Line(Address::of(&head), line));
+                }
+            }
+        }
+    }
+
+    /// Hands an answer to whoever asked.
+    fn settle(&self, line: &str) {
+        let Ok(Value::Object(mut frame)) = serde_json::from_str(line) else { return };
+        let Some(Value::Object(mut answer)) = frame.remove("response") else { return };
+        let Some(id) = answer.get("request_id").and_then(Value::as_str).map(str::to_owned) else {
+            return;
+        };
+        // An answer to `initialize` may bring questions that were in flight before we came.
+        for list in [
+            "pending_permission_requests",
+            "pending_user_dialog_requests",
+            "pending_elicitation_requests",
+        ] {
+            for place in [&frame, &answer] {
+                let listed = place.get(list).and_then(Value::as_array).into_iter().flatten();
+                listed.for_each(|request| self.shared.desk.take(&request.to_string()));
+            }
+        }
+        let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
+        let answer = if text("subtype").as_deref() == Some("error") {
+            let message = text("error").unwrap_or_else(|| "no reason was given".to_owned());
+            Err(Refusal { message, code: text("error_code") })
+        } else {
+            Ok(answer.remove("response").unwrap_or_default())
+        };
+        self.shared.pending.settle(&id, answer);
+    }
+
+    /// Takes note of what a message says about the run.
+    fn note(&mut self, head: &Head<'_>, line: &str) {
+        self.shared.run.send_if_modified(|run| run.observe(head));
+        let (kind, subtype) = (head.kind(), head.subtype());
+        if subtype == "session_state_changed" && head.state() == "idle" {
+            self.deliver(Delivery::Rest);
+        }
+        if kind == "result" {
+            self.failure = head.is_error().then(|| line.to_owned());
+        } else if subtype != "session_state_changed" && kind != "command_lifecycle" {
+            self.failure = None;
+        }
+        if subtype == "init"
+            && !self.warned_of_version
+            && let Some(version) = head.version().and_then(|it| Version::parse(&it))
+            && version < Version::MINIMUM
+        {
+            self.warned_of_version = true;
+            tracing::warn!(%version, minimum = %Version::MINIMUM, "the CLI is too old");
+        }
+    }
+
+    fn copy(&self, line: &str) {
+        let Ok(Value::Object(mut frame)) = serde_json::from_str(line) else { return };
+        let file_path = frame.get("filePath").and_then(Value::as_str).unwrap_or_default();
+        let file_path = file_path.to_owned();
+        if let Some(Value::Array(entries)) = frame.remove("entries") {
+            let batch = TranscriptBatch { file_path, entries };
+            self.deliver(Delivery::Mirrored(batch, line.len()));
+        }
+    }
+
+    fn deliver(&self, delivery: Delivery) {
+        match &self.mirrored {
+            Some(queue) => drop(queue.send(delivery)),
+            None => self.shared.deliver(delivery),
+        }
+    }
+
+    /// Finds out why the output has ended, and whether that is as it should be.
+    async fn end(
+        &mut self,
+        broken: Option<String>,
+        mut exit: watch::Receiver<Option<Exit>>,
+    ) -> (SessionEnd, bool) {
+        let closed = self.shared.stop.is_cancelled();
+        let exit = match timeout(TO_END, exit.wait_for(Option::is_some)).await {
+            Ok(Ok(exit)) => *exit,
+            _ => None,
+        };
+        // Whatever it is now, it does not speak to us any more.
+        self.shared.stop.cancel();
+        let stderr = self.shared.stderr.clone().last_words().await;
+        let failed = self.failure.take().and_then(|line| Message::parse(&line).ok());
+        match (exit, broken, failed) {
+            _ if closed => (SessionEnd::Closed, true),
+            (_, Some(reason), _) => (SessionEnd::Broken { reason, stderr }, false),
+            (None, None, _) => {
+                let reason = "it closed its output and stayed".to_owned();
+                (SessionEnd::Broken { reason, stderr }, false)
+            }
+            (Some(exit), None, Some(result)) if !exit.is_success() => {
+                let fault = result.known_fault();
+                match result {
+                    Message::Result(frame) => {
+                        (SessionEnd::Failed(Box::new(frame.into_body()), fault), false)
+                    }
+                    _ => (SessionEnd::Exited { exit, stderr }, false),
+                }
+            }
+            (Some(exit), None, _) => {
+                let is_good = exit.is_success() && self.shared.run.borrow().owes_nothing();
+                (SessionEnd::Exited { exit, stderr }, is_good)
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn deliver(&self, delivery: Delivery) {
+        match delivery {
+            Delivery::Line(address, line) => self.router().route(&address, line),
+            Delivery::Rest => self.router().rest(),
+            Delivery::Report(error) => self.router().report(error),
+            Delivery::Mirrored(..) => tracing::debug!("a copy of the transcript came unasked"),
+            Delivery::End(end, is_good) => self.router().finish(&end, is_good),
+        }
+    }
+}
+
+/// Returns the next line; once the CLI is gone, only what is still in the pipe.
+async fn next<R: AsyncRead + Unpin>(
+    lines: &mut Lines<R>,
+    exit: &mut watch::Receiver<Option<Exit>>,
+) -> std::io::Result<Option<Line>> {
+    if exit.borrow_and_update().is_none() {
+        tokio::select! {
+            line = lines.next() => return line,
+            _ = exit.changed() => {}
+        }
+    }
+    timeout(DRAIN, lines.next()).await.unwrap_or(Ok(None))
+}
+
+/// Copies transcripts, and lets a result pass only once all before it is written.
+async fn mirror(
+    mut mirror: Mirror,
+    mut deliveries: mpsc::UnboundedReceiver<Delivery>,
+    shared: Arc<Shared>,
+) {
+    while let Some(delivery) = deliveries.recv().await {
+        let losses = match &delivery {
+            Delivery::Mirrored(batch, bytes) => mirror.add(batch.clone(), *bytes).await,
+            Delivery::Line(address, _) if address.is_result() => mirror.flush().await,
+            Delivery::End(..) => mirror.flush().await,
+            _ => Vec::new(),
+        };
+        for loss in losses {
+            let line = loss.to_line();
+            let address = Address::of(&Head::default());
+            shared.deliver(Delivery::Line(address, line));
+        }
+        if !matches!(delivery, Delivery::Mirrored(..)) {
+            shared.deliver(delivery);
+        }
+    }
+}

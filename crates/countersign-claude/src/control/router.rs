@@ -1,0 +1,164 @@
+//! Which turn a message belongs to.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::backlog::{Backlog, Item};
+use super::head::{Address, Kind};
+use crate::error::{SessionEnd, StreamError};
+
+/// The open turns, oldest first, and where the rest goes.
+pub(super) struct Router {
+    turns: Vec<Open>,
+    /// Gets all messages, if there is one.
+    everything: Option<UnboundedSender<Item>>,
+    /// Gets what belongs to no turn, once somebody wants it.
+    rest: Option<UnboundedSender<Item>>,
+    /// Whether the CLI tells when it takes up a prompt; older ones do not.
+    tells_starts: bool,
+    backlog: Arc<Backlog>,
+    end: Option<SessionEnd>,
+}
+
+struct Open {
+    uuid: String,
+    started: bool,
+    queue: UnboundedSender<Item>,
+}
+
+/// Whose message it is, among the open turns.
+#[derive(Clone, Copy)]
+enum Owners<'a> {
+    /// Those the message names; nobody's if it names none.
+    Named(&'a [String]),
+    /// Those the CLI has taken up.
+    Started,
+    /// The oldest, for want of a better guess.
+    Oldest,
+}
+
+impl Owners<'_> {
+    fn include(self, place: usize, turn: &Open) -> bool {
+        match self {
+            Self::Named(prompts) => prompts.contains(&turn.uuid),
+            Self::Started => turn.started,
+            Self::Oldest => place == 0,
+        }
+    }
+}
+
+impl Router {
+    pub(super) fn new(everything: Option<UnboundedSender<Item>>, backlog: Arc<Backlog>) -> Self {
+        Self { turns: Vec::new(), everything, rest: None, tells_starts: false, backlog, end: None }
+    }
+
+    pub(super) fn open(&mut self, uuid: &str) -> Result<UnboundedReceiver<Item>, SessionEnd> {
+        if let Some(end) = &self.end {
+            return Err(end.clone());
+        }
+        let (queue, receiver) = unbounded_channel();
+        self.turns.push(Open { uuid: uuid.to_owned(), started: false, queue });
+        Ok(receiver)
+    }
+
+    pub(super) fn unsolicited(&mut self) -> UnboundedReceiver<Item> {
+        let (queue, receiver) = unbounded_channel();
+        if self.end.is_none() {
+            self.rest = Some(queue);
+        }
+        receiver
+    }
+
+    /// Hands a message to its turns, and closes those it ends.
+    pub(super) fn route(&mut self, address: &Address, line: String) {
+        if address.kind == Kind::Partial && self.backlog.drops_partial() {
+            return;
+        }
+        if let Some(everything) = &self.everything {
+            let _ = everything.send(Item::new(Ok(line), &self.backlog));
+            return;
+        }
+        let owners = self.owners(address);
+        self.deliver(owners, line);
+        match &address.kind {
+            Kind::Result { .. } => self.close(owners),
+            Kind::Lifecycle { state } => self.follow(state, owners),
+            Kind::Partial | Kind::Other => {}
+        }
+    }
+
+    /// Notes when a prompt is taken up or taken back.
+    ///
+    /// One that is `completed` still waits for its result: a prompt sent while tools run is taken
+    /// into the turn that runs, and done before that turn is.
+    fn follow(&mut self, state: &str, owners: Owners<'_>) {
+        self.tells_starts = true;
+        match state {
+            "started" => {
+                for (place, turn) in self.turns.iter_mut().enumerate() {
+                    turn.started |= owners.include(place, turn);
+                }
+            }
+            "queued" | "completed" => {}
+            _ => self.close(owners),
+        }
+    }
+
+    /// The CLI has come to rest: what it has taken up gets no result any more.
+    pub(super) fn rest(&mut self) {
+        self.turns.retain(|turn| !turn.started);
+    }
+
+    fn close(&mut self, owners: Owners<'_>) {
+        let mut place = 0;
+        self.turns.retain(|turn| {
+            place += 1;
+            !owners.include(place - 1, turn)
+        });
+    }
+
+    /// Returns whose message it is.
+    fn owners<'a>(&self, address: &'a Address) -> Owners<'a> {
+        let unsolicited = address.kind == Kind::Result { solicited: false };
+        if !address.prompts.is_empty() || unsolicited {
+            Owners::Named(&address.prompts)
+        } else if self.tells_starts {
+            Owners::Started
+        } else {
+            Owners::Oldest
+        }
+    }
+
+    fn deliver(&self, owners: Owners<'_>, line: String) {
+        let turns = self.turns.iter().enumerate();
+        let mut queues =
+            turns.filter(|(place, turn)| owners.include(*place, turn)).map(|(_, turn)| &turn.queue);
+        let Some(one) = queues.next().or(self.rest.as_ref()) else { return };
+        for also in queues {
+            let _ = also.send(Item::new(Ok(line.clone()), &self.backlog));
+        }
+        let _ = one.send(Item::new(Ok(line), &self.backlog));
+    }
+
+    /// Reports a line that could not be delivered, to whoever it may have been for.
+    pub(super) fn report(&self, error: StreamError) {
+        let started = self.turns.iter().filter(|turn| turn.started || !self.tells_starts);
+        let queues = started.map(|turn| &turn.queue).take(1);
+        if let Some(queue) = self.everything.iter().chain(queues).chain(&self.rest).next() {
+            let _ = queue.send(Item::new(Err(error), &self.backlog));
+        }
+    }
+
+    /// Closes all queues. A turn without a result learns why it has none; who reads everything
+    /// learns of an end only if it was none to hope for.
+    pub(super) fn finish(&mut self, end: &SessionEnd, is_good: bool) {
+        self.end = Some(end.clone());
+        let turns = std::mem::take(&mut self.turns).into_iter().map(|turn| turn.queue);
+        let rest = self.everything.take().into_iter().chain(self.rest.take());
+        for queue in turns.chain(rest.filter(|_| !is_good)) {
+            let end = StreamError::Ended(end.clone());
+            let _ = queue.send(Item::new(Err(end), &self.backlog));
+        }
+    }
+}

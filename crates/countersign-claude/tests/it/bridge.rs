@@ -1,0 +1,100 @@
+//! The bridge from the permission callback to people.
+
+use std::time::Duration;
+
+use countersign_claude::{
+    ApprovalBridge, BridgeEvent, Decision, NotPending, Options, Outcome, PendingApproval,
+};
+use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
+
+use crate::fake::{Fake, connect};
+
+const WAIT: Duration = Duration::from_mins(5);
+
+#[tokio::test(start_paused = true)]
+async fn every_listener_hears_and_the_first_decision_counts() {
+    let (bridge, _client, mut fake) = bridged().await;
+    let (mut one, mut two) = (bridge.subscribe(), bridge.subscribe());
+    ask(&mut fake, "1").await;
+    let approval = asked(&mut one).await;
+    assert_eq!(asked(&mut two).await, approval);
+    assert_eq!(bridge.pending(), std::slice::from_ref(&approval));
+    bridge.decide(&approval.id, Decision::allow()).unwrap();
+    let late = bridge.decide(&approval.id, Decision::deny("no"));
+    assert_eq!(late, Err(NotPending(approval.id.clone())));
+    assert_eq!(fake.answer().await["response"]["behavior"], "allow");
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::Allowed };
+    assert_eq!(one.recv().await.unwrap(), settled);
+    assert_eq!(two.recv().await.unwrap(), settled);
+    assert_eq!(bridge.pending(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_decides_is_denied() {
+    let (bridge, _client, mut fake) = bridged().await;
+    let mut events = bridge.subscribe();
+    ask(&mut fake, "1").await;
+    let approval = asked(&mut events).await;
+    let answer = fake.answer().await;
+    assert_eq!(
+        answer["response"],
+        json!({ "behavior": "deny", "message": "nobody decided within 300s" })
+    );
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::TimedOut };
+    assert_eq!(events.recv().await.unwrap(), settled);
+}
+
+#[tokio::test]
+async fn what_the_cli_takes_back_waits_no_more() {
+    let (bridge, _client, mut fake) = bridged().await;
+    let mut events = bridge.subscribe();
+    ask(&mut fake, "1").await;
+    let approval = asked(&mut events).await;
+    fake.cancel("1").await;
+    let settled = BridgeEvent::Settled { id: approval.id.clone(), outcome: Outcome::Cancelled };
+    assert_eq!(events.recv().await.unwrap(), settled);
+    assert!(bridge.decide(&approval.id, Decision::allow()).is_err());
+}
+
+#[tokio::test]
+async fn when_the_session_ends_nothing_waits_any_more() {
+    let (bridge, client, mut fake) = bridged().await;
+    let mut events = bridge.subscribe();
+    ask(&mut fake, "1").await;
+    let approval = asked(&mut events).await;
+    drop(client);
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::Cancelled };
+    assert_eq!(events.recv().await.unwrap(), settled);
+}
+
+#[tokio::test]
+async fn an_event_is_json_a_browser_can_read() {
+    let (bridge, _client, mut fake) = bridged().await;
+    let mut events = bridge.subscribe();
+    ask(&mut fake, "1").await;
+    let event = serde_json::to_value(events.recv().await.unwrap()).unwrap();
+    assert_eq!(event["type"], "asked");
+    assert_eq!(event["tool_name"], "Bash");
+    assert_eq!(event["input"], json!({ "command": "ls" }));
+    assert_eq!(event["remaining_ms"], 300_000);
+}
+
+async fn bridged() -> (ApprovalBridge, countersign_claude::Client, Fake) {
+    let bridge = ApprovalBridge::new(WAIT);
+    let (client, fake) = connect(Options::new().can_use_tool(bridge.clone())).await;
+    (bridge, client, fake)
+}
+
+async fn ask(fake: &mut Fake, id: &str) {
+    let input: Value = json!({ "command": "ls" });
+    let request = json!({ "subtype": "can_use_tool", "tool_name": "Bash", "input": input });
+    fake.ask(id, request).await;
+}
+
+async fn asked(events: &mut Receiver<BridgeEvent>) -> PendingApproval {
+    match events.recv().await.unwrap() {
+        BridgeEvent::Asked(approval) => *approval,
+        other @ BridgeEvent::Settled { .. } => panic!("{other:?}"),
+    }
+}
