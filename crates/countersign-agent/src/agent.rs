@@ -289,7 +289,7 @@ impl Watch {
 
     async fn tell(&self, seen: Seen) -> Result<Option<AgentEvent>, StoreError> {
         Ok(match seen {
-            Seen::Live(live) if live.run == self.run => Some(of_news(live.news)),
+            Seen::Live(live) if live.run == Some(self.run) => of_news(live.news),
             Seen::Logged(entry) if entry.run == Some(self.run) => {
                 self.of_event(entry.event).await?
             }
@@ -309,7 +309,7 @@ impl Watch {
             Event::ToolResult { tool_use_id, content, is_error } => {
                 AgentEvent::ToolResult { id: tool_use_id.to_string(), content, is_error }
             }
-            Event::RunDone { usage } => AgentEvent::Done { usage },
+            Event::RunDone { usage, .. } => AgentEvent::Done { usage },
             Event::RunFailed { code, message, hint } => AgentEvent::Failed { code, message, hint },
             Event::ApprovalRequested { approval } => {
                 if let Some(reading) = &self.reading {
@@ -320,7 +320,11 @@ impl Watch {
             Event::RunStarted { .. }
             | Event::RunResumed
             | Event::Prompt { .. }
-            | Event::ToolState { .. } => return Ok(None),
+            | Event::ToolState { .. }
+            // The library runs its tools itself.
+            | Event::ExecutionSignal { .. }
+            | Event::ResultReceived { .. }
+            | Event::ResultRefused { .. } => return Ok(None),
         }))
     }
 
@@ -338,10 +342,11 @@ impl Watch {
     }
 }
 
-fn of_news(news: News) -> AgentEvent {
+fn of_news(news: News) -> Option<AgentEvent> {
     match news {
-        News::TextDelta(text) => AgentEvent::TextDelta(text),
-        News::Retry { attempt, reason, .. } => AgentEvent::Retry { attempt, reason },
+        News::TextDelta(text) => Some(AgentEvent::TextDelta(text)),
+        News::Retry { attempt, reason, .. } => Some(AgentEvent::Retry { attempt, reason }),
+        News::ToolOutput { .. } => None,
     }
 }
 

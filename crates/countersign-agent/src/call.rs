@@ -8,7 +8,7 @@ use countersign_core::{
     ToolCall, ToolOutput,
 };
 use countersign_gate::{
-    DecideError, Passage, StoreError, Submitted, Terms, interrupted, new_id, patiently,
+    DecideError, Passage, Question, StoreError, Submitted, Terms, interrupted, new_id, patiently,
 };
 use countersign_tools::{Tool, ToolError};
 use tokio_util::task::AbortOnDropHandle;
@@ -29,7 +29,7 @@ enum Ran {
 }
 
 /// Why a call got no answer at the gate.
-enum Hindered {
+pub(crate) enum Hindered {
     /// The run is left as it stands, and so is the call.
     Suspended,
     /// It could not be recorded.
@@ -53,6 +53,9 @@ impl Turn<'_> {
         if self.is_suspended() {
             return None;
         }
+        if self.run.runner.config.executor.is_elsewhere() {
+            return self.call_elsewhere(open, &terms).await;
+        }
         let mut passage = match stands {
             None => self.pass(call, &terms).await,
             Some(stands) => self.go_on(call, stands, &terms).await,
@@ -64,11 +67,7 @@ impl Turn<'_> {
                 }
                 Ok(Passage::Permitted(permit)) => self.execute(*permit, tool, again > 0).await,
                 Err(Hindered::Suspended) => return None,
-                Err(Hindered::Store(error)) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::error!(error, tool = call.name, "a call could not be recorded");
-                    return Some(not_recorded());
-                }
+                Err(Hindered::Store(error)) => return Some(unrecorded(call, &error)),
             };
             passage = match ran {
                 Ran::Done(output) => return Some(output),
@@ -90,16 +89,24 @@ impl Turn<'_> {
     }
 
     async fn pass(&self, call: &ToolUse, terms: &Terms) -> Result<Passage, Hindered> {
+        let submitted = self.hand_in(call, terms).await?;
+        self.passage(submitted).await
+    }
+
+    /// Hands a call in, after those before it in the answer.
+    pub(crate) async fn hand_in(
+        &self,
+        call: &ToolUse,
+        terms: &Terms,
+    ) -> Result<Submitted, Hindered> {
         let made = self.tool_call(call);
-        let in_order = self.handing_in.lock().await;
+        let _in_order = self.handing_in.lock().await;
         if self.is_suspended() {
             return Err(Hindered::Suspended);
         }
         let (gate, planner) = (&self.run.runner.gate, self.planner(call));
         let submit = || gate.submit(made.clone(), planner.clone(), terms);
-        let submitted = self.recorded("a call", submit).await?;
-        drop(in_order);
-        self.passage(submitted).await
+        self.recorded("a call", submit).await
     }
 
     /// Goes on with a call where an earlier driver of the run has left it.
@@ -150,7 +157,8 @@ impl Turn<'_> {
     ) -> Result<Passage, Hindered> {
         let gate = &self.run.runner.gate;
         let planner = self.planner(call);
-        let again = || gate.ask_again(stale, why.clone(), planner.clone(), terms);
+        let question = Question::default();
+        let again = || gate.ask_again(stale, why.clone(), planner.clone(), terms, &question);
         let submitted = match self.recorded("a call", again).await? {
             // It has given way, but the database was away before its heir was there.
             Submitted::Refused(stands) if stands.replaced_by().is_some() => {
@@ -165,7 +173,10 @@ impl Turn<'_> {
     async fn passage(&self, submitted: Submitted) -> Result<Passage, Hindered> {
         match submitted {
             Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
-            Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
+            // Only calls that others run are approved without a permit, or were handed in before.
+            Submitted::Refused(approval)
+            | Submitted::Approved(approval)
+            | Submitted::Before(approval) => Ok(Passage::Refused(approval)),
             Submitted::Waiting(asked) => self.admission(&asked).await,
         }
     }
@@ -177,7 +188,8 @@ impl Turn<'_> {
         tokio::select! {
             biased;
             () = self.signals.cancel.cancelled() => {
-                self.recorded("a cancellation", || gate.cancel(asked.id)).await?;
+                // Not only this one: another may have taken its place.
+                self.recorded("a cancellation", || gate.cancel_run(self.run.id())).await?;
             }
             () = self.signals.suspend.cancelled() => return Err(Hindered::Suspended),
             decided = self.recorded("a decision", || gate.wait(asked.id)) => drop(decided?),
@@ -188,7 +200,7 @@ impl Turn<'_> {
     }
 
     /// Waits for a database that is away, or whose disk is full, unless the run is to be left.
-    async fn recorded<T, F>(
+    pub(crate) async fn recorded<T, F>(
         &self,
         what: &'static str,
         try_it: impl Fn() -> F,
@@ -204,7 +216,7 @@ impl Turn<'_> {
         })
     }
 
-    fn is_suspended(&self) -> bool {
+    pub(crate) fn is_suspended(&self) -> bool {
         self.signals.suspend.is_cancelled() && !self.signals.cancel.is_cancelled()
     }
 
@@ -310,6 +322,8 @@ impl Turn<'_> {
             tool_name: call.name.clone(),
             input: call.input.clone(),
             cwd: self.run.runner.config.cwd.clone(),
+            executor: self.run.runner.config.executor,
+            agent: None,
         }
     }
 
@@ -348,6 +362,13 @@ fn failure(error: &ToolError) -> Failure {
     Failure { error_type: error.kind().to_owned(), error: error.to_string() }
 }
 
+/// What the model is told of a call that could not be recorded.
+pub(crate) fn unrecorded(call: &ToolUse, error: &StoreError) -> ToolOutput {
+    let error: &dyn std::error::Error = error;
+    tracing::error!(error, tool = call.name, "a call could not be recorded");
+    not_recorded()
+}
+
 /// Tells failures of the store, which may pass, from answers.
 fn storable<T>(done: Result<T, DecideError>) -> Result<Result<T, DecideError>, StoreError> {
     match done {
@@ -356,6 +377,6 @@ fn storable<T>(done: Result<T, DecideError>) -> Result<Result<T, DecideError>, S
     }
 }
 
-fn not_recorded() -> ToolOutput {
+pub(crate) fn not_recorded() -> ToolOutput {
     ToolOutput::error("The call could not be recorded, so it was not run")
 }

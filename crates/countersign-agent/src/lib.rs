@@ -8,6 +8,7 @@
 //! - `turn`: one answer; `call`: each of its calls taken through the gate. `consent` says who is asked.
 //! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later; `resume`:
 //!   how it does when its driver is gone.
+//! - [`ClaudeCode`]: the same on the Claude Code CLI, which holds the conversation itself.
 //! - [`Agent`]: the library face, on a gate of its own.
 //! - [`scripted`]: a model that plays a scenario, in-process or as a server on loopback.
 //!
@@ -17,7 +18,9 @@
 mod agent;
 mod anthropic;
 mod call;
+mod claude_code;
 mod consent;
+mod elsewhere;
 pub mod message;
 pub mod model;
 mod outcome;
@@ -32,6 +35,9 @@ mod turn;
 
 pub use agent::{Agent, AgentEvent, AgentOptions, Events};
 pub use anthropic::{Anthropic, BASE_URL, Connection};
+pub use claude_code::{
+    ApprovalHandler, Asker, ClaudeCode, ClaudeConfig, ClaudeRun, ClaudeSetup, Planners,
+};
 pub use consent::{Callback, Consent, ToolApprovalRequest};
 pub use message::{Block, Message, Role, ToolResult, ToolUse};
 pub use model::{

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_core::{Event, ProjectId, RunId, SessionId, Usage};
+use countersign_core::{Event, Executor, ProjectId, RunId, SessionId, Usage};
 use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
 use countersign_tools::Toolbox;
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub struct RunnerConfig {
     pub retries: Retries,
     /// How many answers one prompt may take: a loop that does not end is stopped.
     pub max_turns: u32,
+    /// Who runs the calls.
+    pub executor: Executor,
 }
 
 impl RunnerConfig {
@@ -50,12 +52,18 @@ impl RunnerConfig {
             system_prompt: None,
             retries: Retries::default(),
             max_turns: 200,
+            executor: Executor::Local,
         }
     }
 
     fn system(&self) -> String {
         let cwd = self.cwd.display();
-        let built_in = format!("{BUILT_IN_PROMPT}\nWorking directory: {cwd}\n");
+        let built_in = match self.executor {
+            Executor::Local => format!("{BUILT_IN_PROMPT}\nWorking directory: {cwd}\n"),
+            Executor::Client | Executor::Caller | Executor::ClaudeCli => {
+                format!("{BUILT_IN_PROMPT}\n{ELSEWHERE}\n")
+            }
+        };
         match &self.system_prompt {
             Some(added) => format!("{built_in}\n{added}"),
             None => built_in,
@@ -69,6 +77,9 @@ instead of describing what you would do. A person may review a call before it ru
 rejected with feedback, take the feedback as their instruction and go on from there; never try to \
 reach the same effect by another way. Read a file before you change it, keep changes small, and say \
 briefly what you did.";
+
+const ELSEWHERE: &str = "\
+The tools run on the person's own machine, in the folder of the project: give paths relative to it.";
 
 /// What a person asks.
 #[derive(Clone, Debug)]
@@ -265,7 +276,9 @@ impl Run {
             signals.cancel.cancel();
         }
         let (end, mut words, event) = match self.turns(&signals).await {
-            Ok(()) => (RunEnd::Done, Words::default(), Event::RunDone { usage: self.usage }),
+            Ok(()) => {
+                (RunEnd::Done, Words::default(), Event::RunDone { usage: self.usage, cost: None })
+            }
             Err(Halt::Over(stop, words)) => (stop.end(), words, stop.event()),
             Err(Halt::Suspended) => {
                 self.journal.settle();
@@ -357,7 +370,7 @@ pub(crate) fn to_value(message: &impl Serialize) -> Result<Value, StoreError> {
 }
 
 /// The first line of a prompt, short enough for a list.
-fn title(text: &str) -> String {
+pub(crate) fn title(text: &str) -> String {
     const LONGEST: usize = 80;
     let line = text.trim().lines().next().unwrap_or_default();
     if line.chars().count() <= LONGEST {

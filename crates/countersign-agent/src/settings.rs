@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use countersign_core::Mode;
+use countersign_core::{Executor, Mode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +30,8 @@ pub struct RunSettings {
     pub auto_approve_read: bool,
     /// What becomes of calls that would ask.
     pub mode: Option<Mode>,
+    /// Who runs the calls.
+    pub executor: Executor,
 }
 
 impl RunSettings {
@@ -52,6 +54,7 @@ impl RunSettings {
             max_turns: Some(config.max_turns),
             auto_approve_read,
             mode,
+            executor: config.executor,
         }
     }
 
@@ -64,6 +67,7 @@ impl RunSettings {
             system_prompt: self.system_prompt,
             retries: config.retries,
             max_turns: self.max_turns.unwrap_or(config.max_turns),
+            executor: self.executor,
         }
     }
 
@@ -92,6 +96,7 @@ mod tests {
             max_tokens: 7,
             system_prompt: Some("be kind".into()),
             max_turns: 3,
+            executor: Executor::Client,
             ..RunnerConfig::new("/ws/sub")
         };
         let consent = Consent::People { auto_approve_read: true, mode: Some(Mode::Plan) };

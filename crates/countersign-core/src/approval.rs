@@ -3,6 +3,7 @@
 //! Every transition consumes the old value, checks where it stands and returns the new one. The store
 //! repeats the check as a compare-and-set on the old [`Status`]; of two that race, one wins.
 
+mod elsewhere;
 mod state;
 
 use jiff::Timestamp;
@@ -10,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
+pub use self::elsewhere::{Lease, NotTaken};
 pub use self::state::{By, Failure, State, Status};
 use crate::shell::Part;
 use crate::{
-    ApprovalId, Digest, Effect, Preimage, Preview, Proposal, Risk, ToolCall, ToolOutput, Verdict,
-    canonical_json,
+    ApprovalId, Digest, Effect, Preimage, Preview, Proposal, Report, Risk, ToolCall, ToolOutput,
+    Verdict, canonical_json,
 };
 
 /// What a person says to a request.
@@ -112,16 +114,23 @@ impl Approval {
     /// Returns the digest that binds a decision to the call, to what it would do with which programs,
     /// to the rules it was judged by and to what was shown.
     pub fn binding(&self) -> Digest {
-        Digest::of_parts([
-            self.call.id.to_string().as_bytes(),
-            self.call.tool_name.as_bytes(),
-            canonical_json(&self.call.input).as_bytes(),
-            self.call.cwd.as_os_str().as_encoded_bytes(),
-            written(&self.effects).as_bytes(),
-            written(&self.commands).as_bytes(),
-            written(&self.basis).as_bytes(),
-            written(&self.preview).as_bytes(),
-        ])
+        let call = &self.call;
+        // Said only where it is elsewhere: calls of before there was a choice stay bound as they are.
+        let executor = call.executor.is_elsewhere().then(|| call.executor.as_str().as_bytes());
+        Digest::of_parts(
+            [
+                call.id.to_string().as_bytes(),
+                call.tool_name.as_bytes(),
+                canonical_json(&call.input).as_bytes(),
+                call.cwd.as_os_str().as_encoded_bytes(),
+                written(&self.effects).as_bytes(),
+                written(&self.commands).as_bytes(),
+                written(&self.basis).as_bytes(),
+                written(&self.preview).as_bytes(),
+            ]
+            .into_iter()
+            .chain(executor),
+        )
     }
 
     /// Returns the same, bound to what it now holds.
@@ -171,8 +180,10 @@ impl Approval {
             // Whoever took its place answers.
             | State::Failed { replaced_by: Some(_), .. }
             | State::Cancelled { replaced_by: Some(_), .. } => None,
-            State::Completed { is_error, result, .. } => {
-                Some(ToolOutput { content: self.with_edit(result), is_error: *is_error })
+            State::Completed { is_error, result, reported, .. } => {
+                let told = reported.then(|| Report::told_of(result).content);
+                let content = self.with_edit(told.as_deref().unwrap_or(result));
+                Some(ToolOutput { content, is_error: *is_error })
             }
             State::Failed { failure, by, .. } => {
                 let told = if by.is_some() {
@@ -217,7 +228,8 @@ impl Approval {
 
     /// Lets a new call pass because the policy allows it.
     pub fn allow(self, now: Timestamp) -> Result<Self, AlreadySettled> {
-        self.leave_pending(State::Approved { by: By::Policy, at: now })
+        let state = self.approved(By::Policy, now);
+        self.leave_pending(state)
     }
 
     /// Ends a new call that is invalid or denied.
@@ -235,28 +247,29 @@ impl Approval {
         };
         let state = match decision {
             _ if now >= deadline => State::Timeout { at: now },
-            Decision::Approve { by } => State::Approved { by, at: now },
+            Decision::Approve { by } => self.approved(by, now),
             Decision::Reject { by, feedback } => State::Rejected { by, at: now, feedback },
         };
         Ok(Self { state, ..self })
     }
 
-    /// Settles a request as timed out if its time has come; gives it back unchanged if not.
+    /// Settles a call whose time has come: nobody decided, came to run it or reported. Gives it back
+    /// unchanged if it has not.
     pub fn expire(self, now: Timestamp) -> Result<Self, AlreadySettled> {
-        match self.state {
-            State::AwaitingApproval { deadline } if now >= deadline => {
-                Ok(Self { state: State::Timeout { at: now }, ..self })
-            }
-            _ => Err(AlreadySettled(Box::new(self))),
+        if self.has_lapsed(now) {
+            Ok(self.lapsed(now))
+        } else {
+            Err(AlreadySettled(Box::new(self)))
         }
     }
 
-    /// Takes back a call that has not started.
+    /// Takes back a call that has not started; one that runs elsewhere is given up.
     pub fn cancel(self, now: Timestamp) -> Result<Self, AlreadySettled> {
         match self.state {
             State::Pending | State::AwaitingApproval { .. } | State::Approved { .. } => {
                 Ok(Self { state: State::Cancelled { at: now, replaced_by: None }, ..self })
             }
+            State::Executing { lease: Some(_), .. } => self.fail(given_up(), now),
             _ => Err(AlreadySettled(Box::new(self))),
         }
     }
@@ -325,25 +338,32 @@ impl Approval {
     ///
     /// The permit counts only once the store has recorded the start; the gate keeps it until then.
     pub fn start(self, now: Timestamp) -> Result<(Self, Permit), NotStartable> {
-        let State::Approved { by, at } = self.state else {
+        // What somebody else is to run gets a lease, see `lend`, and no permit.
+        let elsewhere = self.call.executor.is_elsewhere();
+        let State::Approved { by, at, .. } = self.state.clone() else {
             return Err(NotStartable(Box::new(self)));
         };
+        if elsewhere {
+            return Err(NotStartable(Box::new(self)));
+        }
         let permit = Permit {
             approval: self.id,
             call: self.call.clone(),
             effects: self.effects.clone(),
             preimages: self.preview.as_ref().map(Preview::preimages).unwrap_or_default().to_vec(),
         };
-        Ok((Self { state: State::Executing { by, approved_at: at, since: now }, ..self }, permit))
+        let state = State::Executing { by, approved_at: at, since: now, lease: None };
+        Ok((Self { state, ..self }, permit))
     }
 
     /// Records what the tool gave back.
     pub fn complete(self, output: ToolOutput, now: Timestamp) -> Result<Self, AlreadySettled> {
-        let State::Executing { by, approved_at, since } = self.state else {
+        let State::Executing { by, approved_at, since, .. } = self.state else {
             return Err(AlreadySettled(Box::new(self)));
         };
         let ToolOutput { content: result, is_error } = output;
-        let state = State::Completed { by, approved_at, since, at: now, is_error, result };
+        let (at, reported) = (now, false);
+        let state = State::Completed { by, approved_at, since, at, is_error, result, reported };
         Ok(Self { state, ..self })
     }
 
@@ -358,11 +378,30 @@ impl Approval {
         }
     }
 
+    /// Leave to start; where somebody else is to start it, not for ever.
+    fn approved(&self, by: By, now: Timestamp) -> State {
+        let until = self.call.executor.patience().map(|seconds| {
+            // In whole milliseconds, as the table holds it: both must agree on when it is over.
+            let until = now.as_millisecond().saturating_add(seconds.saturating_mul(1000));
+            Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX)
+        });
+        State::Approved { by, at: now, until }
+    }
+
     fn leave_pending(self, state: State) -> Result<Self, AlreadySettled> {
         match self.state {
             State::Pending => Ok(Self { state, ..self }),
             _ => Err(AlreadySettled(Box::new(self))),
         }
+    }
+}
+
+fn given_up() -> Failure {
+    Failure {
+        error_type: "interrupted".to_owned(),
+        error: "Interrupted: the run was stopped while this ran elsewhere. Whether it took effect \
+                is unknown; look before trying again."
+            .to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ExecutionId, ProjectId, RunId, SessionId, ToolUseId};
+use crate::{ExecutionId, Executor, ProjectId, RunId, SessionId, ToolUseId};
 
 /// What an agent wants done, and on whose behalf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,4 +26,10 @@ pub struct ToolCall {
     pub input: Value,
     /// The folder relative paths start from.
     pub cwd: PathBuf,
+    /// Who runs it.
+    #[serde(default)]
+    pub executor: Executor,
+    /// The subagent that wants it; none for the main conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalId, ExecutionId, Status, ToolUseId, masked, masked_text};
+use crate::{ApprovalId, ExecutionId, Executor, Status, ToolUseId, masked, masked_text};
 
 /// How many tokens something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,10 +67,37 @@ pub enum Event {
     ToolState {
         /// Which.
         execution: ExecutionId,
+        /// The model's id of the call; none in logs of before it was told.
+        #[serde(default)]
+        tool_use_id: Option<ToolUseId>,
         /// The tool.
         tool_name: String,
         /// The state.
         status: Status,
+        /// Who runs it.
+        #[serde(default)]
+        executor: Executor,
+    },
+    /// A client was told to run a call.
+    ExecutionSignal {
+        /// Which.
+        execution: ExecutionId,
+        /// The approval, with which the input and the lease are kept.
+        approval: ApprovalId,
+        /// The client.
+        holder: String,
+    },
+    /// What came of a call that ran elsewhere was taken in.
+    ResultReceived {
+        /// Which.
+        execution: ExecutionId,
+    },
+    /// What somebody said came of a call was not taken: it was late, or not theirs.
+    ResultRefused {
+        /// Which.
+        execution: ExecutionId,
+        /// Why.
+        reason: String,
     },
     /// A tool answered, or did not get to.
     ToolResult {
@@ -85,6 +112,9 @@ pub enum Event {
     RunDone {
         /// What it took.
         usage: Usage,
+        /// What it cost, as people read it, where somebody has told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<String>,
     },
     /// A run broke off.
     RunFailed {
@@ -119,6 +149,9 @@ impl Event {
             | Self::RunResumed
             | Self::ApprovalRequested { .. }
             | Self::ToolState { .. }
+            | Self::ExecutionSignal { .. }
+            | Self::ResultReceived { .. }
+            | Self::ResultRefused { .. }
             | Self::RunDone { .. }) => other,
         }
     }

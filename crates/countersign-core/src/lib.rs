@@ -4,7 +4,8 @@
 //! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
 //! effects and risk into a [`Verdict`] that keeps every [`Reason`]; people's [`rule`]s are part of it,
 //! and [`explain()`] tells it in words. An [`Approval`] carries the call through its [`State`]s;
-//! [`Approval::start`] hands out the [`Permit`] on which alone tools run.
+//! [`Approval::start`] hands out the [`Permit`] on which alone tools run; what an [`Executor`] elsewhere
+//! runs is lent by [`Approval::lend`] and comes back as a [`Report`].
 //! What happened is told by [`Event`]s. [`shell`] reads command lines, [`parse_input`] what a program
 //! sends as a call's input, [`Host`] whom a URL talks to.
 //!
@@ -16,6 +17,7 @@ mod diff;
 mod digest;
 mod effect;
 mod event;
+mod executor;
 mod explain;
 mod host;
 mod id;
@@ -27,6 +29,7 @@ mod place;
 mod policy;
 mod preview;
 mod proposal;
+mod report;
 pub mod risk;
 pub mod rule;
 pub mod shell;
@@ -34,14 +37,15 @@ mod tool;
 mod verdict;
 
 pub use approval::{
-    AlreadySettled, Approval, Basis, By, Decision, Edited, Failure, NotStartable, Permit, State,
-    Status,
+    AlreadySettled, Approval, Basis, By, Decision, Edited, Failure, Lease, NotStartable, NotTaken,
+    Permit, State, Status,
 };
 pub use call::ToolCall;
 pub use diff::UnifiedDiff;
 pub use digest::{Digest, canonical_json};
 pub use effect::{Effect, Target};
 pub use event::{Event, Usage};
+pub use executor::Executor;
 pub use explain::{Explained, Look, explain};
 pub use host::{Host, UrlError};
 pub use id::{ApprovalId, ExecutionId, ProjectId, RuleId, RunId, SessionId, ToolUseId};
@@ -56,6 +60,7 @@ pub use preview::{
     Preview,
 };
 pub use proposal::{Proposal, proposals};
+pub use report::{Report, Reported};
 pub use risk::Risk;
 pub use rule::{Rule, RuleSet};
 pub use tool::{Invalid, Plan, Planner, ToolOutput};

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::gate::{Gate, new_id};
 use crate::rules::Terms;
 use crate::store::{StoreError, Transition};
-use crate::submit::{Submitted, denial, draft};
+use crate::submit::{Question, Submitted, denial, draft, off_runtime};
 
 impl Gate {
     /// Ends an approved call that the rules have come to deny since it was asked for.
@@ -57,6 +57,7 @@ impl Gate {
         why: Failure,
         planner: Arc<dyn Planner>,
         terms: &Terms,
+        question: &Question,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
         let Some(old) = self.store().approval(stale).await? else {
@@ -68,7 +69,19 @@ impl Gate {
         if let Transition::Refused(stands) = self.transition(stale, step).await? {
             return Ok(Submitted::Refused(stands.0));
         }
-        self.hand_in(next, planner, terms).await
+        Box::pin(self.hand_in(next, planner, terms, question)).await
+    }
+
+    /// Returns whether a call would still do what was shown, with the files it was shown from.
+    ///
+    /// Where somebody else runs it, nobody looks again when it runs: so this is asked right before.
+    pub async fn is_as_shown(&self, shown: &Approval, planner: &Arc<dyn Planner>) -> bool {
+        let plan = off_runtime(shown.call.clone(), planner, <dyn Planner>::plan).await;
+        let preview = off_runtime(shown.call.clone(), planner, <dyn Planner>::preview).await;
+        let (Ok(plan), Ok(preview), Some(before)) = (plan, preview, &shown.preview) else {
+            return false;
+        };
+        plan.effects == shown.effects && preview.preimages() == before.preimages()
     }
 
     /// Hands in the request that was to take another's place, where nobody came to do it.
@@ -87,7 +100,8 @@ impl Gate {
             _ => None,
         };
         // Under the name it was promised by, so that what follows the old one finds it.
-        self.hand_in(heir_of(stale, heir, why, now), planner, terms).await
+        let heir = heir_of(stale, heir, why, now);
+        Box::pin(self.hand_in(heir, planner, terms, &Question::default())).await
     }
 }
 

@@ -9,7 +9,7 @@ use countersign_core::{
 use crate::clock::after;
 use crate::gate::{DecideError, Gate};
 use crate::rules::{RuleDraft, RulesError};
-use crate::store::{Origin, Transition};
+use crate::store::{Origin, StoreError, Transition};
 
 /// How far a yes reaches beyond its own call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,16 @@ impl Gate {
                 }
             }
         }
+    }
+}
+
+impl Gate {
+    /// Returns the rules that a yes to a request has kept beside it, as they read.
+    pub async fn granted_by(&self, approval: &Approval) -> Result<Vec<String>, StoreError> {
+        let call = &approval.call;
+        let rules = self.inner().store.rules_in(&call.project, Some(&call.session)).await?;
+        let own = rules.into_iter().filter(|rule| rule.origin == Origin::Approval(approval.id));
+        Ok(own.map(|rule| rule.rule).collect())
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::gate::{DecideError, Gate, new_id};
 use crate::rules::Terms;
 use crate::store::Transition;
-use crate::submit::{deadline, denial, draft, unexpected};
+use crate::submit::{Question, deadline, denial, draft, unexpected};
 
 /// A person's yes to a request, with the input as they changed it.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Gate {
             return Err(DecideError::Invalid(why.to_owned()));
         }
         let call = ToolCall { input: edit.input.clone(), ..asked.call.clone() };
-        let judged = self.judged(draft(call, now), &planner, terms).await;
+        let judged = self.judged(draft(call, now), &planner, terms, &Question::default()).await;
         let judged = judged.map_err(DecideError::Invalid)?;
         if judged.verdict.outcome == Outcome::Deny {
             return Err(DecideError::Denied(denial(&judged.verdict)));
@@ -113,7 +113,8 @@ impl Gate {
         next.basis.edited_from = Some(original);
         next.basis.asked_again =
             Some(format!("what you made of it is {}, not {}", next.risk, asked.risk));
-        let until = deadline(now, self.inner().timeouts.of(next.risk));
+        let timeouts = self.timeouts(&next.call.project).await?;
+        let until = deadline(now, timeouts.of(next.risk));
         let next = next.bound().ask(until).map_err(unexpected)?;
         let (old, heir) = (asked.id, next.id);
         let step = move |stands: Approval| stands.give_way(heir, now);

@@ -10,11 +10,13 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock::Clock;
+use crate::executors::Executors;
 use crate::follow::Follow;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::live::Channels;
 use crate::membership::Membership;
+use crate::projects::Settled;
 use crate::rules::{Rules, Terms};
 use crate::store::{NewRun, RunKey, Store, StoreError, Transition};
 use crate::submit::Submitted;
@@ -69,10 +71,12 @@ pub(crate) struct Inner {
     pub(crate) channels: Arc<Channels>,
     pub(crate) waiting: Waiting,
     pub(crate) timeouts: Timeouts,
+    pub(crate) settled: Settled,
     pub(crate) pending_limit: u64,
     pub(crate) rules: Rules,
     pub(crate) history: Arc<History>,
     pub(crate) membership: Membership,
+    pub(crate) executors: Executors,
 }
 
 impl Gate {
@@ -111,6 +115,10 @@ impl Gate {
             Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
             Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
             Submitted::Waiting(approval) => self.admission(approval.id).await,
+            // Nobody here may run it: whoever wants to know what comes of it asks `settled`.
+            Submitted::Approved(approval) | Submitted::Before(approval) => {
+                Ok(Passage::Refused(approval))
+            }
         }
     }
 
@@ -132,24 +140,7 @@ impl Gate {
     /// Returns an approval once it no longer waits for a person; where another request took its
     /// place, that one.
     pub async fn wait(&self, id: ApprovalId) -> Result<Approval, StoreError> {
-        let mut id = id;
-        loop {
-            let place = self.inner.waiting.at(id);
-            let changed = place.changed.notified();
-            tokio::pin!(changed);
-            // Registered before the look, so a decision between look and wait still wakes us.
-            changed.as_mut().enable();
-            match self.inner.store.approval(id).await? {
-                Some(approval) if approval.status() != Status::AwaitingApproval => {
-                    match approval.replaced_by() {
-                        Some(next) => id = next,
-                        None => return Ok(approval),
-                    }
-                }
-                Some(_) => changed.await,
-                None => return Err(StoreError::corrupt("approval", format!("`{id}` is gone"))),
-            }
-        }
+        self.changed(id, Status::AwaitingApproval).await
     }
 
     /// Starts an approved call: of all who try, one gets the permit.
@@ -253,10 +244,18 @@ impl Gate {
         step: impl Fn(Approval) -> Result<Approval, E> + Send + 'static,
     ) -> Result<Transition<E>, StoreError> {
         let made = self.inner.store.transition(id, self.inner.clock.now(), step).await?;
-        if matches!(made, Transition::Made(_)) {
-            self.inner.waiting.wake(id);
+        if let Transition::Made(made) = &made {
+            self.moved(made);
         }
         Ok(made)
+    }
+
+    /// Tells those in this process who wait for a call, or watch its time, that it moved.
+    pub(crate) fn moved(&self, approval: &Approval) {
+        self.inner.waiting.wake(approval.id);
+        if approval.lapses_at().is_some() {
+            self.inner.asked.notify_waiters();
+        }
     }
 
     /// Wakes whoever waits for a request.

@@ -206,6 +206,8 @@ fn asked(approval: &Approval) -> Option<Arc<Asked>> {
         tool_use_id: call.tool_use_id.clone(),
         tool_name: call.tool_name.clone(),
         cwd: call.cwd.clone(),
+        executor: countersign_core::Executor::Local,
+        agent: None,
     };
     let plan =
         Plan { effects: effects.clone(), summary: String::new(), commands: commands.clone() };

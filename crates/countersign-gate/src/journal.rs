@@ -54,7 +54,7 @@ impl Journal {
 
     /// Shows something that need not survive.
     pub fn show(&self, news: News) {
-        let live = Live { session: self.key.session.clone(), run: self.key.run, news };
+        let live = Live { session: self.key.session.clone(), run: Some(self.key.run), news };
         self.channels.show(&self.key.project, live);
     }
 

@@ -15,15 +15,19 @@ mod check;
 mod clock;
 mod deadlines;
 mod edit;
+mod executors;
 mod follow;
 mod gate;
+mod glance;
 mod hints;
 mod history;
 mod journal;
+mod leases;
 mod live;
 mod membership;
 mod open;
 mod patience;
+mod projects;
 mod recovery;
 mod retention;
 mod rulebook;
@@ -39,9 +43,12 @@ pub use check::Checked;
 pub use clock::{Clock, ManualClock, SystemClock, after};
 pub use countersign_core::Event;
 pub use edit::{Amended, Edit};
+pub use executors::Role;
 pub use follow::{Follow, Seen};
 pub use gate::{DecideError, Gate, Passage, new_id};
+pub use glance::rules_at;
 pub use journal::Journal;
+pub use leases::ReportError;
 pub use live::{Live, News};
 pub use open::Settings;
 pub use patience::patiently;
@@ -50,9 +57,9 @@ pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE
 pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
-    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, DatabaseUrl, DiffLines, Entry, LeftRun,
-    NewMessage, NewRun, Origin, Project, Recorded, RunEnd, SessionRow, Store, StoreError,
-    StoredRule, floor,
+    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, DatabaseUrl, DiffLines, Entry,
+    ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun, Origin, Project, ProjectSettings,
+    Recorded, RunEnd, SessionRow, Store, StoreError, StoredProject, StoredRule, floor,
 };
-pub use submit::Submitted;
+pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;

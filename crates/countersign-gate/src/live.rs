@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::{ProjectId, RunId, SessionId};
+use countersign_core::{ExecutionId, ProjectId, RunId, SessionId};
 use tokio::sync::broadcast;
 
 /// How many signals a reader may be behind before it has to catch up from the log.
@@ -18,13 +18,13 @@ const BEHIND: usize = 1024;
 pub struct Live {
     /// The conversation.
     pub session: SessionId,
-    /// The run.
-    pub run: RunId,
+    /// The run, where there is one.
+    pub run: Option<RunId>,
     /// What.
     pub news: News,
 }
 
-/// What a run does at this moment.
+/// What happens at this moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// The model has written some more.
@@ -37,6 +37,13 @@ pub enum News {
         wait_ms: u64,
         /// Why.
         reason: String,
+    },
+    /// A call that runs elsewhere has written some more.
+    ToolOutput {
+        /// Which.
+        execution: ExecutionId,
+        /// What.
+        text: String,
     },
 }
 
@@ -78,14 +85,14 @@ impl Channels {
     pub(crate) fn show(&self, project: &ProjectId, live: Live) {
         let mut projects = self.lock();
         let channel = projects.entry(project.clone()).or_default();
-        match &live.news {
-            News::TextDelta(text) => {
-                let draft = channel.drafts.entry(live.run);
+        match (&live.news, live.run) {
+            (News::TextDelta(text), Some(run)) => {
+                let draft = channel.drafts.entry(run);
                 draft.or_insert_with(|| (live.session.clone(), String::new())).1.push_str(text);
             }
-            News::Retry { .. } => {
-                channel.drafts.remove(&live.run);
-            }
+            (News::Retry { .. }, Some(run)) => drop(channel.drafts.remove(&run)),
+            // Only a run writes a text; what a call writes comes whole with its result.
+            (News::TextDelta(_) | News::Retry { .. }, None) | (News::ToolOutput { .. }, _) => {}
         }
         let _ = channel.signals.send(Signal::Live(Arc::new(live)));
     }
@@ -103,7 +110,7 @@ impl Channels {
         let channel = projects.entry(project.clone()).or_default();
         let drafts = channel.drafts.iter().map(|(run, (session, text))| Live {
             session: session.clone(),
-            run: *run,
+            run: Some(*run),
             news: News::TextDelta(text.clone()),
         });
         let drafts = drafts.collect();

@@ -7,10 +7,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::executors::Executors;
 use crate::gate::{Gate, Inner};
 use crate::hints::Told;
 use crate::live::Channels;
 use crate::membership::Membership;
+use crate::projects::Settled;
 use crate::rulebook::Rulebook;
 use crate::rules::Rules;
 use crate::store::{DatabaseUrl, Lock, OnCommit, Store, StoreError};
@@ -125,10 +127,12 @@ impl Gate {
             channels,
             waiting: Waiting::default(),
             timeouts: settings.timeouts,
+            settled: Settled::default(),
             pending_limit: settings.pending_limit,
             rules: Rules::new(rulebook),
             history: Arc::default(),
             membership: Membership::new(settings.place.clone()),
+            executors: Executors::default(),
         });
         Self::from_inner(inner)
     }

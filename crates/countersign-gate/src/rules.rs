@@ -406,7 +406,7 @@ fn fresh(project: ProjectId, by: &str, now: Timestamp) -> StoredRule {
     }
 }
 
-fn compiled(files: &[Layer], stored: &[StoredRule], anchors: Anchors) -> RuleSet {
+pub(crate) fn compiled(files: &[Layer], stored: &[StoredRule], anchors: Anchors) -> RuleSet {
     let mut layers = files.to_vec();
     for source in [Source::Project, Source::Session] {
         let of_source = stored.iter().filter(|rule| rule.source() == source);

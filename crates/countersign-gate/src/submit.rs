@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, Basis, CommandPreview, Digest, Failure, Invalid, Outcome, PartPreview, Permit, Plan,
-    Planner, Preview, Risk, State, ToolCall, Verdict, masked_text, risk,
+    Approval, ApprovalId, Basis, CommandPreview, Digest, Failure, Invalid, Outcome, PartPreview,
+    Permit, Plan, Planner, Preview, Proposal, Reason, Risk, State, ToolCall, Verdict, masked_text,
+    risk,
 };
 use jiff::{Timestamp, TimestampRound, Unit};
 
 use crate::clock::after;
 use crate::gate::{Gate, new_id};
 use crate::rules::Terms;
-use crate::store::StoreError;
+use crate::store::{Kept, StoreError};
 
 /// What came of handing a call in.
 #[derive(Debug)]
@@ -21,8 +22,23 @@ pub enum Submitted {
     Permitted(Box<Permit>),
     /// A person is to decide.
     Waiting(Box<Approval>),
+    /// It may run elsewhere, once, when somebody comes for it.
+    Approved(Box<Approval>),
     /// It is invalid or denied.
     Refused(Box<Approval>),
+    /// Its caller has handed it in before: what stands.
+    Before(Box<Approval>),
+}
+
+/// What whoever hands a call in has to say to it.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Why a person has to be asked, whatever the rules allow.
+    pub must_ask: Option<String>,
+    /// What "always" could mean, too, where it may be said.
+    pub suggestions: Vec<Proposal>,
+    /// How long a person has to decide; by risk where it is not given.
+    pub timeout: Option<Duration>,
 }
 
 impl Gate {
@@ -33,8 +49,20 @@ impl Gate {
         planner: Arc<dyn Planner>,
         terms: &Terms,
     ) -> Result<Submitted, StoreError> {
+        self.submit_with(call, planner, terms, &Question::default()).await
+    }
+
+    /// Hands a call in that its asker has something to say to.
+    pub async fn submit_with(
+        &self,
+        call: ToolCall,
+        planner: Arc<dyn Planner>,
+        terms: &Terms,
+        question: &Question,
+    ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
-        self.hand_in(draft(call, now), planner, terms).await
+        // Boxed, as wherever a call is handed in: what it takes is large, and callers hold it.
+        Box::pin(self.hand_in(draft(call, now), planner, terms, question)).await
     }
 
     /// Plans, judges and records a call that may know already why it is asked again.
@@ -43,9 +71,10 @@ impl Gate {
         draft: Approval,
         planner: Arc<dyn Planner>,
         terms: &Terms,
+        question: &Question,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
-        let judged = match self.judged(draft.clone(), &planner, terms).await {
+        let judged = match self.judged(draft.clone(), &planner, terms, question).await {
             Ok(judged) => judged,
             Err(why) => return self.refuse(draft, "validation", why).await,
         };
@@ -55,8 +84,9 @@ impl Gate {
                 let why = denial(&judged.verdict);
                 self.refuse(judged, "denied", format!("Denied: {why}")).await
             }
+            Outcome::Allow if judged.call.executor.is_elsewhere() => self.allow(judged, now).await,
             Outcome::Allow => self.admit(judged, now).await,
-            Outcome::Ask => self.ask(judged, planner, now).await,
+            Outcome::Ask => self.ask(judged, planner, question.timeout, now).await,
         }
     }
 
@@ -66,6 +96,7 @@ impl Gate {
         draft: Approval,
         planner: &Arc<dyn Planner>,
         terms: &Terms,
+        question: &Question,
     ) -> Result<Approval, String> {
         let now = self.inner().clock.now();
         let Plan { effects, summary, commands } =
@@ -74,9 +105,12 @@ impl Gate {
         let plan = Plan { effects, summary: masked_text(&summary), commands };
         let policy = self.policy(&draft.call, *terms).await;
         let verdict = policy.verdict(&draft.call, &plan, risk, now).masked();
+        let verdict = question.put_to(verdict);
         let basis = match verdict.outcome {
             Outcome::Ask => {
-                self.basis(draft.basis.clone(), &policy, &draft.call, &plan, &verdict).await
+                let basis = draft.basis.clone();
+                let basis = self.basis(basis, &policy, &draft.call, &plan, &verdict).await;
+                question.added_to(basis)
             }
             Outcome::Allow | Outcome::Deny => draft.basis.clone(),
         };
@@ -111,29 +145,58 @@ impl Gate {
         Ok(Submitted::Permitted(Box::new(permit)))
     }
 
+    /// Records a call that is allowed and that somebody else is to start.
+    async fn allow(&self, judged: Approval, now: Timestamp) -> Result<Submitted, StoreError> {
+        let allowed = judged.allow(now).map_err(unexpected)?;
+        match self.inner().store.keep_approval(allowed.clone(), u64::MAX, now).await? {
+            Kept::Before(known) => self.known(known).await,
+            Kept::New | Kept::TooMany => {
+                self.moved(&allowed);
+                Ok(Submitted::Approved(Box::new(allowed)))
+            }
+        }
+    }
+
+    async fn known(&self, id: ApprovalId) -> Result<Submitted, StoreError> {
+        let Some(stands) = self.inner().store.approval(id).await? else {
+            return Err(StoreError::corrupt("approval", format!("`{id}` is gone")));
+        };
+        Ok(Submitted::Before(Box::new(stands)))
+    }
+
     /// Records a call that a person is to decide, with what they need to see.
     async fn ask(
         &self,
         judged: Approval,
         planner: Arc<dyn Planner>,
+        timeout: Option<Duration>,
         now: Timestamp,
     ) -> Result<Submitted, StoreError> {
         let shown = match self.shown(judged, &planner).await {
             Ok(shown) => shown,
             Err((judged, why)) => return self.refuse(judged, "validation", why).await,
         };
-        let deadline = deadline(now, self.inner().timeouts.of(shown.risk));
+        let timeout = match timeout {
+            Some(timeout) => timeout,
+            None => Box::pin(self.timeouts(&shown.call.project)).await?.of(shown.risk),
+        };
+        let deadline = deadline(now, timeout);
         let limit = self.inner().pending_limit;
         let asked = shown.clone().ask(deadline).map_err(unexpected)?;
-        if !self.inner().store.keep_approval(asked.clone(), limit, now).await? {
-            let why = format!(
-                "Not asked: {limit} calls of this project wait for a decision already. Wait until \
-                 some are decided, then try again"
-            );
-            return self.refuse(shown, "too_many_pending", why).await;
+        match self.inner().store.keep_approval(asked.clone(), limit, now).await? {
+            Kept::Before(known) => self.known(known).await,
+            Kept::TooMany => {
+                let why = format!(
+                    "Not asked: {limit} calls of this project wait for a decision already. Wait \
+                     until some are decided, then try again"
+                );
+                self.refuse(shown, "too_many_pending", why).await
+            }
+            Kept::New => {
+                self.moved(&asked);
+                Ok(Submitted::Waiting(Box::new(asked)))
+            }
         }
-        self.inner().asked.notify_waiters();
-        Ok(Submitted::Waiting(Box::new(asked)))
     }
 
     async fn refuse(
@@ -145,8 +208,35 @@ impl Gate {
         let now = self.inner().clock.now();
         let failure = Failure { error_type: error_type.to_owned(), error };
         let refused = judged.refuse(failure, now).map_err(unexpected)?;
-        self.inner().store.keep_approval(refused.clone(), u64::MAX, now).await?;
-        Ok(Submitted::Refused(Box::new(refused)))
+        match self.inner().store.keep_approval(refused.clone(), u64::MAX, now).await? {
+            Kept::Before(known) => self.known(known).await,
+            Kept::New | Kept::TooMany => Ok(Submitted::Refused(Box::new(refused))),
+        }
+    }
+}
+
+impl Question {
+    fn put_to(&self, verdict: Verdict) -> Verdict {
+        match &self.must_ask {
+            Some(why) => {
+                let reason = Reason::new(Outcome::Ask, masked_text(why));
+                Verdict::from_reasons(verdict.reasons.into_iter().chain([reason]).collect())
+            }
+            None => verdict,
+        }
+    }
+
+    /// Adds what the asker suggests to what we propose. Where we propose nothing, "always" may not
+    /// be said, whoever suggests it.
+    fn added_to(&self, mut basis: Basis) -> Basis {
+        if !basis.proposals.is_empty() {
+            for suggestion in &self.suggestions {
+                if !basis.proposals.iter().any(|known| known.rules == suggestion.rules) {
+                    basis.proposals.push(suggestion.clone());
+                }
+            }
+        }
+        basis
     }
 }
 

@@ -25,7 +25,8 @@ impl Timeouts {
         Self { medium: timeout, high: timeout }
     }
 
-    pub(crate) fn of(self, risk: Risk) -> Duration {
+    /// Returns the time for a risk.
+    pub fn of(self, risk: Risk) -> Duration {
         match risk {
             Risk::Low | Risk::Medium => self.medium,
             Risk::High => self.high,

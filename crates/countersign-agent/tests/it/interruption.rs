@@ -289,7 +289,7 @@ async fn until_text(shop: &Workshop, run: &mut Running) -> String {
     run.until(|seen| match seen {
         Seen::Live(live) => match &live.news {
             News::TextDelta(text) => Some(text.clone()),
-            News::Retry { .. } => None,
+            News::Retry { .. } | News::ToolOutput { .. } => None,
         },
         Seen::Logged(_) => None,
     })
@@ -307,7 +307,7 @@ async fn goes_on(shop: &Workshop, run: Running) {
     assert_eq!(next.texts(), ["Here I am."]);
     let foreign = |seen: &&Seen| match seen {
         Seen::Logged(entry) => entry.run != Some(next.id),
-        Seen::Live(live) => live.run != next.id,
+        Seen::Live(live) => live.run != Some(next.id),
     };
     let foreign: Vec<_> = next.seen.iter().filter(foreign).filter_map(event).collect();
     assert_eq!(foreign, Vec::<&Event>::new(), "the run that was interrupted goes on");

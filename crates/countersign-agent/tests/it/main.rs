@@ -14,6 +14,7 @@ mod client;
 mod conversation;
 mod crashing;
 mod demo;
+mod elsewhere;
 mod examples;
 mod interruption;
 mod lives;

@@ -195,7 +195,7 @@ fn an_answer_that_was_coming_is_asked_for_again() {
             shop.somebody_waits_or(&run).await;
         }
         let usage = Usage { input_tokens: 5, output_tokens: 7 };
-        assert_eq!(run.end().await, Event::RunDone { usage });
+        assert_eq!(run.end().await, Event::RunDone { usage, cost: None });
         assert_eq!(run.texts(), ["A long story."]);
         whole(shop, &run).await;
     });
@@ -209,8 +209,8 @@ fn what_the_last_answer_ended_with_still_counts() {
         end_of(said("Well."), Some(outcome))
     };
     let usage = Usage { input_tokens: 3, output_tokens: 4 };
-    assert_eq!(ended("end_turn"), (Event::RunDone { usage }, 0));
-    assert_eq!(ended("stop_sequence"), (Event::RunDone { usage }, 0));
+    assert_eq!(ended("end_turn"), (Event::RunDone { usage, cost: None }, 0));
+    assert_eq!(ended("stop_sequence"), (Event::RunDone { usage, cost: None }, 0));
     for reason in ["max_tokens", "refusal"] {
         let (end, asked) = ended(reason);
         assert_eq!((code(&end), asked), (reason, 0));
@@ -219,7 +219,7 @@ fn what_the_last_answer_ended_with_still_counts() {
     assert_eq!((code(&end), asked), ("done", 1), "it is asked again");
     // As an older version has left it.
     let (end, asked) = end_of(said("Well."), None);
-    assert_eq!((end, asked), (Event::RunDone { usage: Usage::default() }, 0));
+    assert_eq!((end, asked), (Event::RunDone { usage: Usage::default(), cost: None }, 0));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn what_all_answers_took_is_counted_and_so_are_the_answers() {
             shop.approve(two).await;
             let end = run.end().await;
             assert_eq!(code(&end), expected);
-            if let Event::RunDone { usage } = end {
+            if let Event::RunDone { usage, .. } = end {
                 assert_eq!(usage, Usage { input_tokens: 160, output_tokens: 6 });
             }
         });

@@ -164,7 +164,7 @@ async fn an_answer_that_breaks_off_is_taken_back_and_recorded_once() {
     let written = |news: &[&News]| -> String {
         let pieces = news.iter().filter_map(|news| match news {
             News::TextDelta(text) => Some(text.as_str()),
-            News::Retry { .. } => None,
+            News::Retry { .. } | News::ToolOutput { .. } => None,
         });
         pieces.collect()
     };
@@ -336,7 +336,7 @@ async fn the_cost_of_all_answers_adds_up() {
     );
     let mut run = shop.start("go", None).await;
     let usage = Usage { input_tokens: 265, output_tokens: 9 };
-    assert_eq!(run.end().await, Event::RunDone { usage });
+    assert_eq!(run.end().await, Event::RunDone { usage, cost: None });
 }
 
 #[tokio::test]

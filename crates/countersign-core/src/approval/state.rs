@@ -6,6 +6,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Lease;
 use crate::ApprovalId;
 
 /// Who gave leave.
@@ -56,6 +57,9 @@ pub enum State {
         by: By,
         /// When.
         at: Timestamp,
+        /// Until when somebody may come to run it, where it runs elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// It has started.
     Executing {
@@ -65,6 +69,9 @@ pub enum State {
         approved_at: Timestamp,
         /// When it started.
         since: Timestamp,
+        /// Who has it, where it runs elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lease: Option<Lease>,
     },
     /// It ran and gave an answer.
     Completed {
@@ -78,8 +85,11 @@ pub enum State {
         at: Timestamp,
         /// Whether the answer tells of a failure of what was run.
         is_error: bool,
-        /// The answer.
+        /// The answer; where it was reported from elsewhere, the report as JSON.
         result: String,
+        /// Whether the answer is a report from elsewhere.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reported: bool,
     },
     /// It could not run, or broke off.
     Failed {

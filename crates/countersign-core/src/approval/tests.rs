@@ -141,19 +141,19 @@ fn apply(approval: Approval, step: &Step, now: Timestamp) -> (Status, Approval, 
     (before, next.unwrap_or_else(|AlreadySettled(same)| *same), false)
 }
 
-fn approve() -> Decision {
+pub(super) fn approve() -> Decision {
     Decision::Approve { by: By::Person("ana".into()) }
 }
 
-fn awaiting(deadline: i64) -> Approval {
+pub(super) fn awaiting(deadline: i64) -> Approval {
     new().ask(second(deadline)).unwrap()
 }
 
-fn second(second: i64) -> Timestamp {
+pub(super) fn second(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn new() -> Approval {
+pub(super) fn new() -> Approval {
     let call = ToolCall {
         id: Uuid::nil().into(),
         project: "p".into(),
@@ -163,6 +163,8 @@ fn new() -> Approval {
         tool_name: "Write".into(),
         input: json!({"file_path": "a"}),
         cwd: "/ws".into(),
+        executor: crate::Executor::Local,
+        agent: None,
     };
     Approval {
         id: Uuid::nil().into(),

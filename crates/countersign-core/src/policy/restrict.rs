@@ -103,7 +103,9 @@ impl<'a> Restrict<'a> {
         // One way to change files stands for all of them.
         let writers = crate::rule::WRITERS;
         let both_write = writers.contains(&name) && writers.contains(&tool.as_str());
-        if names_tool(name, tool) || both_write {
+        // A command that is only watched is a command.
+        let both_run = name == "Bash" && tool == "Monitor";
+        if names_tool(name, tool) || both_write || both_run {
             vec![Hit { part: None, what: format!("uses `{tool}`") }]
         } else {
             Vec::new()

@@ -218,6 +218,8 @@ pub(crate) fn call(command: &str) -> ToolCall {
         tool_name: "Bash".to_owned(),
         input: json!({ "command": command }),
         cwd: WORKSPACE.into(),
+        executor: crate::Executor::Local,
+        agent: None,
     }
 }
 

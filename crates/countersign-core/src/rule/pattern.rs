@@ -158,7 +158,9 @@ pub(crate) fn names_tool(pattern: &str, tool: &str) -> bool {
         let is_server = pattern.starts_with("mcp__") && pattern.matches("__").count() == 1;
         is_server && tool.strip_prefix(pattern).is_some_and(|rest| rest.starts_with("__"))
     };
-    wild(pattern, tool) || all_of_server()
+    // Claude Code has renamed it and reads both.
+    let both_spawn = || SPAWNERS.contains(&pattern) && SPAWNERS.contains(&tool);
+    wild(pattern, tool) || all_of_server() || both_spawn()
 }
 
 /// Returns whether a text matches a pattern in which `*` stands for anything.

@@ -1,18 +1,22 @@
 //! Approvals as rows: made once, changed only by compare-and-set, each change with its events.
 
 mod change;
+mod listed;
 mod row;
 
-use countersign_core::{Approval, ApprovalId, ProjectId, RunId, Status};
+use countersign_core::{Approval, ApprovalId, ExecutionId, Executor, ProjectId, RunId, Status};
 use jiff::Timestamp;
 
-use self::change::{change, log_change};
+pub(super) use self::change::change;
+use self::change::log_change;
+pub use self::listed::ExecutionFilter;
 use self::row::{COLUMNS, approval, insert};
 use super::database::Connection;
+use super::ledger::Ledger;
 use super::value::{Row, Value, values};
-use super::{Store, StoreError, StoredRule, rules};
+use super::{Store, StoreError, StoredRule, json, rules};
 
-/// How many requests one sweep of deadlines settles: bounds how long others wait for it.
+/// How many calls one sweep of deadlines settles: bounds how long others wait for it.
 const SWEEP: usize = 256;
 
 /// What a transition found and left.
@@ -26,26 +30,42 @@ pub enum Transition<E> {
     Made(Box<Approval>),
 }
 
+/// What came of keeping a new approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It is kept.
+    New,
+    /// Whoever hands it in has done so before: this is what it was kept as.
+    Before(ApprovalId),
+    /// Too many wait already.
+    TooMany,
+}
+
 impl Store {
     /// Keeps a new approval in whatever state it has come to, with the events that tell of it.
     ///
-    /// One that is to wait is not kept, and false returned, if `limit` of the project wait already.
+    /// One that is to wait is not kept if `limit` of the project wait already, and one that was
+    /// handed in before neither.
     pub(crate) async fn keep_approval(
         &self,
         approval: Approval,
         limit: u64,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Kept, StoreError> {
         self.writer
             .write(move |ledger| {
                 let waits = approval.status() == Status::AwaitingApproval;
-                if ledger.book(&approval.call.project)?.pending >= limit && waits {
-                    return Ok(false);
+                let pending = ledger.book(&approval.call.project)?.pending;
+                if let Some(known) = handed_in(ledger, &approval)? {
+                    return Ok(Kept::Before(known));
+                }
+                if pending >= limit && waits {
+                    return Ok(Kept::TooMany);
                 }
                 insert(ledger, &approval)?;
                 rules::count_uses(ledger, &approval, now)?;
                 log_change(ledger, Status::Pending, &approval, now)?;
-                Ok(true)
+                Ok(Kept::New)
             })
             .await
     }
@@ -114,7 +134,7 @@ impl Store {
             .await
     }
 
-    /// Settles requests whose time has come, all in one step; returns those that it settled.
+    /// Settles calls whose time has come, all in one step; returns those that it settled.
     pub(crate) async fn expire(
         &self,
         due: Vec<ApprovalId>,
@@ -141,6 +161,22 @@ impl Store {
             Some(fresh) => Ok(Some(Approval::clone(&fresh))),
             None => self.readers.read(move |db| row::find(db, id)).await,
         }
+    }
+
+    /// Returns a call by the id of its execution, if it is one of this project's.
+    pub async fn execution(
+        &self,
+        project: &ProjectId,
+        id: ExecutionId,
+    ) -> Result<Option<Approval>, StoreError> {
+        let project = project.clone();
+        let own = "tool_executions.id = $1 AND project_id = $2";
+        self.readers
+            .read(move |db| {
+                let found = list(db, own, values![id.to_string(), project.as_str()])?;
+                Ok(found.into_iter().next())
+            })
+            .await
     }
 
     /// Returns approvals of a project that wait for a person, oldest first, after one of them.
@@ -197,7 +233,7 @@ impl Store {
             .await
     }
 
-    /// Returns the ids of requests whose time has come, and when the next one's will.
+    /// Returns the ids of calls whose time has come, and when the next one's will.
     pub(crate) async fn due(
         &self,
         now: Timestamp,
@@ -205,8 +241,8 @@ impl Store {
         self.readers
             .read(move |db| {
                 let rows = db.query(
-                    "SELECT approval_id, expires_at FROM tool_executions
-                     WHERE status = 'AWAITING_APPROVAL' ORDER BY expires_at LIMIT $1",
+                    "SELECT approval_id, lapses_at FROM tool_executions
+                     WHERE lapses_at IS NOT NULL ORDER BY lapses_at LIMIT $1",
                     values![SWEEP],
                 )?;
                 let mut due = Vec::new();
@@ -224,6 +260,27 @@ impl Store {
             })
             .await
     }
+}
+
+/// Returns the call that this one is, where its caller has handed it in before.
+///
+/// Who takes another's place is a new call, whatever the caller calls it.
+fn handed_in(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+) -> Result<Option<ApprovalId>, StoreError> {
+    let (call, basis) = (&approval.call, &approval.basis);
+    let is_heir = basis.asked_again.is_some() || basis.edited_from.is_some();
+    if call.executor != Executor::Caller || is_heir {
+        return Ok(None);
+    }
+    let row = ledger.one(
+        "SELECT approval_id FROM tool_executions
+         WHERE project_id = $1 AND session_id = $2 AND tool_use_id = $3 AND executor = 'caller'
+         ORDER BY created_at, approval_id LIMIT 1",
+        values![call.project.as_str(), call.session.as_str(), json(&call.tool_use_id)?],
+    )?;
+    row.map(|mut row| row.parse("approval id")).transpose()
 }
 
 /// Returns calls of a project in the order of their ids, after one of them, each with the status

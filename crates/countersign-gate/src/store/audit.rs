@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::database::Connection;
 use super::ledger::Ledger;
 use super::value::{Row, values};
-use super::{Store, StoreError, iso};
+use super::{ProjectSettings, Store, StoreError, iso};
 
 pub use self::verify::{AuditReport, Broken};
 
@@ -40,6 +40,26 @@ pub enum Act {
         kept: Vec<String>,
         /// The ids of those that were revoked.
         revoked: Vec<String>,
+    },
+    /// What a project has settled for itself was changed.
+    Settings {
+        /// Who changed it.
+        who: String,
+        /// What the project is called now.
+        name: String,
+        /// What it has settled now.
+        settings: ProjectSettings,
+    },
+    /// What somebody said came of a call was not taken.
+    ResultRefused {
+        /// The request.
+        approval_id: ApprovalId,
+        /// The execution.
+        tool_id: ExecutionId,
+        /// Why it was not taken.
+        reason: String,
+        /// The digest of what they said.
+        result: Digest,
     },
 }
 

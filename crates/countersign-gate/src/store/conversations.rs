@@ -35,7 +35,63 @@ pub struct Recorded {
     pub outcome: Option<Value>,
 }
 
+/// A message as lists show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageRow {
+    /// Its place in the conversation, from 1.
+    pub position: u64,
+    /// The run it belongs to.
+    pub run: RunId,
+    /// The message, as the model's API has it.
+    pub body: Value,
+    /// When it was said.
+    pub created_at: Timestamp,
+}
+
 impl Store {
+    /// Returns messages of a conversation after a place in it, oldest first.
+    pub async fn messages_after(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<MessageRow>, StoreError> {
+        let (project, session) = (project.clone(), session.clone());
+        self.readers
+            .read(move |db| {
+                let rows = db.query(
+                    "SELECT position, run_id, body, created_at FROM messages
+                     WHERE project_id = $1 AND session_id = $2 AND position > $3
+                     ORDER BY position LIMIT $4",
+                    values![project.as_str(), session.as_str(), position, limit],
+                )?;
+                rows.into_iter().map(message_row).collect()
+            })
+            .await
+    }
+
+    /// Returns the place of the message a run began with, if there is such a run.
+    pub async fn first_message(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+        run: RunId,
+    ) -> Result<Option<u64>, StoreError> {
+        let (project, session) = (project.clone(), session.clone());
+        self.readers
+            .read(move |db| {
+                let row = db.one(
+                    "SELECT position FROM messages
+                     WHERE project_id = $1 AND session_id = $2 AND run_id = $3
+                     ORDER BY position LIMIT 1",
+                    values![project.as_str(), session.as_str(), run.to_string()],
+                )?;
+                row.map(|mut row| row.take()).transpose()
+            })
+            .await
+    }
+
     /// Returns the messages of a conversation with what is known beside them, oldest first.
     pub async fn recorded(
         &self,
@@ -124,6 +180,15 @@ fn recorded(mut row: Row) -> Result<Recorded, StoreError> {
     let outcome = row.take::<Option<String>>()?;
     let outcome = outcome.map(|it| from_json("outcome", &it)).transpose()?;
     Ok(Recorded { run, body, outcome })
+}
+
+fn message_row(mut row: Row) -> Result<MessageRow, StoreError> {
+    Ok(MessageRow {
+        position: row.take()?,
+        run: row.parse("run id")?,
+        body: row.json("message")?,
+        created_at: row.take()?,
+    })
 }
 
 fn session_row(mut row: Row) -> Result<SessionRow, StoreError> {

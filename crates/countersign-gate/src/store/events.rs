@@ -63,6 +63,18 @@ impl Store {
             .await
     }
 
+    /// Returns the number of the oldest entry that a project's log still has.
+    pub async fn oldest(&self, project: &ProjectId) -> Result<Option<u64>, StoreError> {
+        let project = project.clone();
+        let oldest = "SELECT seq FROM events WHERE project_id = $1 ORDER BY seq LIMIT 1";
+        self.readers
+            .read(move |db| {
+                let row = db.one(oldest, values![project.as_str()])?;
+                row.map(|mut row| row.take()).transpose()
+            })
+            .await
+    }
+
     /// Returns how many requests of a project wait for a person.
     pub async fn pending(&self, project: &ProjectId) -> Result<u64, StoreError> {
         let project = project.clone();

@@ -1,10 +1,12 @@
-//! Projects: one per workspace root, with an id that stays.
+//! Projects: one per workspace root, with an id that stays, and what each has settled for itself.
 
 use countersign_core::{Digest, ProjectId};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::value::values;
-use super::{Store, StoreError};
+use super::audit::Act;
+use super::value::{Row, values};
+use super::{Store, StoreError, from_json, json};
 
 /// A workspace whose calls, rules and events belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,29 @@ pub struct Project {
     /// The folder.
     pub root: String,
 }
+
+/// What a project has settled for itself; what is not given is as the server has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectSettings {
+    /// How many seconds people have to decide on MEDIUM, and on LOW where even that asks.
+    pub medium_seconds: Option<u64>,
+    /// How many seconds people have to decide on HIGH.
+    pub high_seconds: Option<u64>,
+    /// Whether people are asked: never mind what a run wants, or only if it wants that.
+    pub tool_approval_enabled: Option<bool>,
+}
+
+/// A project as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredProject {
+    /// Which.
+    pub project: Project,
+    /// What it has settled.
+    pub settings: ProjectSettings,
+}
+
+const COLUMNS: &str = "SELECT id, name, root, settings FROM projects";
 
 impl Project {
     /// Returns the project of a root.
@@ -31,17 +56,79 @@ impl Project {
 }
 
 impl Store {
-    /// Makes sure a project is there.
-    pub async fn keep_project(&self, project: Project, now: Timestamp) -> Result<(), StoreError> {
+    /// Makes sure a project is there; returns whether it was not.
+    pub async fn keep_project(&self, project: Project, now: Timestamp) -> Result<bool, StoreError> {
         self.writer
             .write(move |ledger| {
-                ledger.execute(
+                let made = ledger.execute(
                     "INSERT INTO projects (id, name, root, created_at) VALUES ($1, $2, $3, $4)
                      ON CONFLICT DO NOTHING",
                     values![project.id.as_str(), &project.name, &project.root, now],
                 )?;
-                Ok(())
+                Ok(made == 1)
             })
             .await
     }
+
+    /// Returns all projects, the oldest first.
+    pub async fn projects(&self) -> Result<Vec<StoredProject>, StoreError> {
+        self.readers
+            .read(|db| {
+                let rows = db.query(&format!("{COLUMNS} ORDER BY created_at, id"), &[])?;
+                rows.into_iter().map(stored).collect()
+            })
+            .await
+    }
+
+    /// Returns a project.
+    pub async fn project(&self, id: &ProjectId) -> Result<Option<StoredProject>, StoreError> {
+        let id = id.clone();
+        self.readers
+            .read(move |db| {
+                let row = db.one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
+                row.map(stored).transpose()
+            })
+            .await
+    }
+
+    /// Changes what a project is called and has settled, as `change` says; returns what stands, none
+    /// if there is no such project.
+    pub(crate) async fn change_project(
+        &self,
+        id: &ProjectId,
+        by: &str,
+        now: Timestamp,
+        change: impl Fn(&mut StoredProject) + Send + 'static,
+    ) -> Result<Option<StoredProject>, StoreError> {
+        let (id, by) = (id.clone(), by.to_owned());
+        self.writer
+            .write(move |ledger| {
+                // Of two servers that change it, the second one sees what the first has left.
+                ledger.book(&id)?;
+                let found =
+                    ledger.one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
+                let Some(row) = found else { return Ok(None) };
+                let before = stored(row)?;
+                let mut project = before.clone();
+                change(&mut project);
+                if project == before {
+                    return Ok(Some(project));
+                }
+                ledger.execute(
+                    "UPDATE projects SET name = $1, settings = $2 WHERE id = $3",
+                    values![&project.project.name, json(&project.settings)?, id.as_str()],
+                )?;
+                let (who, name) = (by.clone(), project.project.name.clone());
+                let act = Act::Settings { who, name, settings: project.settings };
+                ledger.audit(&id, now, &act)?;
+                Ok(Some(project))
+            })
+            .await
+    }
+}
+
+fn stored(mut row: Row) -> Result<StoredProject, StoreError> {
+    let project =
+        Project { id: row.take::<String>()?.into(), name: row.take()?, root: row.take()? };
+    Ok(StoredProject { project, settings: from_json("settings", &row.take::<String>()?)? })
 }

@@ -161,6 +161,15 @@ impl Store {
     }
 }
 
+/// Reads the rules that hold in a project, and in one of its conversations. Blocks.
+pub(crate) fn rules_of(
+    db: &mut dyn Connection,
+    project: &ProjectId,
+    session: &SessionId,
+) -> Result<Vec<StoredRule>, StoreError> {
+    list(db, OF_BOTH, values![project.as_str(), session.as_str()])
+}
+
 const OF_PROJECT: &str = "project_id = $1 AND session_id IS NULL ORDER BY position, created_at, id";
 const OF_BOTH: &str = "project_id = $1 AND (session_id IS NULL OR session_id = $2)
                        ORDER BY session_id IS NOT NULL, position, created_at, id";

@@ -202,6 +202,25 @@ impl Store {
             .await
     }
 
+    /// Returns what the latest run of a conversation was begun with.
+    pub async fn last_settings(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+    ) -> Result<Option<Value>, StoreError> {
+        let (project, session) = (project.clone(), session.clone());
+        self.readers
+            .read(move |db| {
+                let row = db.one(
+                    "SELECT settings FROM runs WHERE project_id = $1 AND session_id = $2
+                     ORDER BY created_at DESC, id DESC LIMIT 1",
+                    values![project.as_str(), session.as_str()],
+                )?;
+                row.map(|mut row| row.json("settings")).transpose()
+            })
+            .await
+    }
+
     /// Asks whoever drives a run to stop it.
     pub(crate) async fn ask_to_stop(&self, run: RunId) -> Result<(), StoreError> {
         self.writer
@@ -239,7 +258,7 @@ impl Store {
                     "(status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')
                        AND EXISTS (SELECT 1 FROM runs
                                    WHERE runs.id = run_id AND runs.status <> 'RUNNING'))
-                     OR (status = 'EXECUTING' AND run_id IS NULL
+                     OR (status = 'EXECUTING' AND run_id IS NULL AND executor = 'local'
                        AND NOT EXISTS (SELECT 1 FROM servers WHERE id = owner AND NOT fenced))",
                     &[],
                 )

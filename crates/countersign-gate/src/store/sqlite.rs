@@ -19,6 +19,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How many statements a connection keeps prepared.
 const PREPARED: usize = 96;
 
+/// How long one that only takes a glance waits: somebody waits for it in turn.
+const GLANCE: Duration = Duration::from_millis(250);
+
 /// A database in a file.
 #[derive(Clone)]
 pub(crate) struct Sqlite {
@@ -83,6 +86,19 @@ impl Database for Sqlite {
     }
 }
 
+/// Opens a file for one look beside the server that owns it: nothing is made, migrated or written.
+///
+/// A file that a newer program has changed is refused: what its rows mean is not known.
+pub(crate) fn glance(file: &Path) -> Result<Box<dyn Connection>, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = rusqlite::Connection::open_with_flags(file, flags).map_err(failed)?;
+    connection.busy_timeout(GLANCE).map_err(failed)?;
+    if migrations().pending_migrations(&connection).map_err(not_migrated)? < 0 {
+        return Err(StoreError::corrupt("schema", "it is newer than this program"));
+    }
+    Ok(Box::new(Open(connection)))
+}
+
 /// Makes the file, if it is not there, for its owner alone; SQLite's side files take after it.
 pub(super) fn make_private(file: &Path) -> std::io::Result<()> {
     if file.exists() {
@@ -102,6 +118,8 @@ fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/sqlite/0002_rules.sql")),
         M::up(include_str!("migrations/sqlite/0003_diffs.sql")),
         M::up(include_str!("migrations/sqlite/0004_durability.sql")),
+        M::up(include_str!("migrations/sqlite/0005_elsewhere.sql")),
+        M::up(include_str!("migrations/sqlite/0006_project_settings.sql")),
     ])
 }
 

@@ -46,6 +46,8 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
             act.how
         ),
         Act::Rules { who, kept, .. } => format!("rules by {who}: {}", kept.len()),
+        Act::Settings { who, .. } => format!("settings by {who}"),
+        Act::ResultRefused { reason, .. } => format!("refused: {reason}"),
     });
     assert_eq!(
         told.collect::<Vec<_>>(),

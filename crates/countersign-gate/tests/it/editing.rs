@@ -6,7 +6,7 @@ use countersign_core::{
     ApprovalId, By, Effect, Failure, Invalid, Place, Plan, Planner, Preview, Risk, Side, Status,
     Target, ToolCall, ToolOutput,
 };
-use countersign_gate::{Amended, DecideError, Edit, Event, Passage, Submitted};
+use countersign_gate::{Amended, DecideError, Edit, Event, Passage, Question, Submitted};
 use serde_json::{Value, json};
 
 use crate::world::{World, attended, call};
@@ -100,7 +100,8 @@ async fn a_call_that_moved_is_asked_for_again_and_says_what_moved() {
     world.gate.start(id).await.unwrap().unwrap();
     let moved = "`a` has changed".to_owned();
     let why = Failure { error_type: "drift".to_owned(), error: moved.clone() };
-    let again = world.gate.ask_again(id, why, by_input(), &attended()).await.unwrap();
+    let again =
+        world.gate.ask_again(id, why, by_input(), &attended(), &Question::default()).await.unwrap();
     let Submitted::Waiting(again) = again else { panic!("not asked") };
     assert_eq!(again.basis.asked_again, Some(moved));
     assert_ne!(again.call.id, stored(&world, id).await.call.id);

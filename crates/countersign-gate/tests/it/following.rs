@@ -92,6 +92,7 @@ async fn next(follow: &mut Follow) -> String {
         Seen::Live(live) => match live.news {
             News::TextDelta(text) => format!("~{text}"),
             News::Retry { .. } => "retry".into(),
+            News::ToolOutput { text, .. } => format!("${text}"),
         },
     }
 }

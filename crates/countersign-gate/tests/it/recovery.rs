@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_core::{Approval, ApprovalId, RunId, State, Status, ToolCall};
 use countersign_gate::{
-    Event, Gate, LeftRun, NewMessage, Rulebook, RunEnd, Settings, StoreError, Submitted,
+    Event, Gate, LeftRun, NewMessage, Question, Rulebook, RunEnd, Settings, StoreError, Submitted,
     interrupted, new_id,
 };
 use serde_json::json;
@@ -109,7 +109,11 @@ async fn calls_are_followed_to_what_took_their_place() {
     let run = world.gate.begin_run(new_run("s")).await.unwrap().unwrap().run();
     let first = started(&world, call_of(run, "toolu_1")).await;
     let second = asked(&world, call_of(run, "toolu_2")).await;
-    let again = world.gate.ask_again(first, interrupted(), writes(), &attended()).await.unwrap();
+    let again = world
+        .gate
+        .ask_again(first, interrupted(), writes(), &attended(), &Question::default())
+        .await
+        .unwrap();
     let Submitted::Waiting(heir) = again else { panic!("not asked") };
     let ids = async || -> Vec<_> {
         world.gate.calls_of(run).await.unwrap().iter().map(|call| call.id).collect()

@@ -502,9 +502,10 @@ impl World {
         let mut call = call(session, path);
         call.cwd = self.path("ws");
         match self.gate.submit(call, planner, &terms).await.unwrap() {
-            Submitted::Permitted(_) => (Allow, None),
+            Submitted::Permitted(_) | Submitted::Approved(_) => (Allow, None),
             Submitted::Waiting(asked) => (Ask, Some(*asked)),
             Submitted::Refused(_) => (Deny, None),
+            Submitted::Before(known) => panic!("it was handed in before: {known:?}"),
         }
     }
 
@@ -534,6 +535,8 @@ fn call(session: &str, path: &str) -> ToolCall {
         tool_name: "Write".into(),
         input: json!({"file_path": path}),
         cwd: "/ws".into(),
+        executor: countersign_core::Executor::Local,
+        agent: None,
     }
 }
 

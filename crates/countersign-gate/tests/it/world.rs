@@ -120,6 +120,8 @@ pub(crate) fn call(tool: &str) -> ToolCall {
         tool_name: tool.into(),
         input: json!({"file_path": "a", "api_key": "hunter2"}),
         cwd: "/ws".into(),
+        executor: countersign_core::Executor::Local,
+        agent: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, Event, State, Status};
+use countersign_core::{Approval, ApprovalId, Event, Executor, State, Status};
 use jiff::Timestamp;
 
 use super::Transition;
@@ -15,7 +15,7 @@ use crate::store::ledger::Ledger;
 /// no call has as many.
 const TRIES: usize = 8;
 
-pub(super) fn change<E>(
+pub(in crate::store) fn change<E>(
     ledger: &mut Ledger<'_>,
     id: ApprovalId,
     now: Timestamp,
@@ -23,7 +23,17 @@ pub(super) fn change<E>(
 ) -> Result<Transition<E>, StoreError> {
     for _ in 0..TRIES {
         let (found, is_fresh) = standing(ledger, id)?;
-        let Some(approval) = found else { return Ok(Transition::Unknown) };
+        let Some(mut approval) = found else { return Ok(Transition::Unknown) };
+        if approval.lease().is_some() && !is_fresh {
+            // A lease may be renewed without a change of status: what counts is read with the book
+            // in hand, so that nobody is taken for lost who has just been heard of.
+            ledger.book(&approval.call.project)?;
+            let found = find(ledger.db(), id);
+            match ledger.noting(found)? {
+                Some(stands) => approval = stands,
+                None => return Ok(Transition::Unknown),
+            }
+        }
         let before = approval.status();
         let bound_to = approval.digest.clone();
         let approval = match step(approval) {
@@ -68,6 +78,10 @@ pub(super) fn log_change(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let call = &approval.call;
+    if before == approval.status() {
+        // A sign of life of whoever runs it: nothing came of that.
+        return Ok(());
+    }
     let book = ledger.book(&call.project)?;
     if before == Status::AwaitingApproval {
         book.pending = book.pending.saturating_sub(1);
@@ -90,11 +104,27 @@ fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
             events.push(Event::ApprovalRequested { approval: approval.id });
         }
         (Status::AwaitingApproval, _) => events.push(resolved(approval)),
-        _ => events.push(Event::ToolState {
+        _ => {
+            if was_reported(approval) {
+                events.push(Event::ResultReceived { execution: approval.call.id });
+            }
+            events.push(Event::ToolState {
+                execution: approval.call.id,
+                tool_use_id: Some(approval.call.tool_use_id.clone()),
+                tool_name: approval.call.tool_name.clone(),
+                status: after,
+                executor: approval.call.executor,
+            });
+        }
+    }
+    if let Some(lease) = approval.lease()
+        && approval.call.executor == Executor::Client
+    {
+        events.push(Event::ExecutionSignal {
             execution: approval.call.id,
-            tool_name: approval.call.tool_name.clone(),
-            status: after,
-        }),
+            approval: approval.id,
+            holder: lease.holder.clone(),
+        });
     }
     if let Some(answer) = approval.answer() {
         events.push(Event::ToolResult {
@@ -104,6 +134,17 @@ fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
         });
     }
     events
+}
+
+/// Whether whoever ran it elsewhere has said what came of it.
+fn was_reported(approval: &Approval) -> bool {
+    match &approval.state {
+        State::Completed { reported, .. } => *reported,
+        State::Failed { by: Some(_), failure, .. } => {
+            approval.call.executor.is_elsewhere() && failure.error_type == "tool_error"
+        }
+        _ => false,
+    }
 }
 
 fn resolved(approval: &Approval) -> Event {

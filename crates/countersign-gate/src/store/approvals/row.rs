@@ -114,9 +114,10 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
     ledger.execute(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
            tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,
-           preview, state, error, error_type, approved_at, completed_at, expires_at, owner)
+           preview, state, error, error_type, approved_at, completed_at, expires_at, owner,
+           executor, tool_use_id, lapses_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19, $20, $21, $22)",
+           $19, $20, $21, $22, $23, $24, $25)",
         values![
             call.id.to_string(),
             LOCAL_USER,
@@ -140,6 +141,9 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
             told.completed_at,
             told.expires_at,
             starter(ledger, approval),
+            call.executor.as_str(),
+            json(&call.tool_use_id)?,
+            approval.lapses_at(),
         ],
     )?;
     Ok(())
@@ -175,8 +179,9 @@ pub(super) fn update(
     let changed = ledger.execute(
         "UPDATE tool_executions SET status = $1, state = $2, result = $3, error = $4,
            error_type = $5, execution_time_ms = $6, approved_at = coalesce($7, approved_at),
-           completed_at = $8, expires_at = coalesce($9, expires_at), owner = coalesce($10, owner)
-         WHERE approval_id = $11 AND status = $12",
+           completed_at = $8, expires_at = coalesce($9, expires_at), owner = coalesce($10, owner),
+           holder = coalesce($11, holder), lapses_at = $12
+         WHERE approval_id = $13 AND status = $14",
         values![
             approval.status().as_str(),
             state_text(&approval.state)?,
@@ -188,6 +193,8 @@ pub(super) fn update(
             told.completed_at,
             told.expires_at,
             starter(ledger, approval),
+            approval.lease().map(|lease| lease.holder.as_str()),
+            approval.lapses_at(),
             approval.id.to_string(),
             before.as_str(),
         ],
@@ -200,7 +207,7 @@ pub(super) fn update(
 
 /// The server in which a call runs, if this is where it starts.
 fn starter(ledger: &Ledger<'_>, approval: &Approval) -> Option<String> {
-    ledger.server().filter(|_| approval.status() == Status::Executing)
+    ledger.server().filter(|_| approval.status() == Status::Executing && approval.lease().is_none())
 }
 
 /// The state as its column has it: without a result that has a place of its own.
@@ -257,7 +264,7 @@ impl<'a> Told<'a> {
                 Self { approved_at: Some(*approved_at), ..nothing }
             }
             State::Completed { approved_at, since, at, result, .. } => Self {
-                result: Some(cut(masked_text(result), LONG)),
+                result: Some(cut(masked_text(beginning(result)), LONG)),
                 execution_time: Duration::try_from(at.duration_since(*since)).ok(),
                 approved_at: Some(*approved_at),
                 completed_at: Some(*at),
@@ -279,6 +286,12 @@ impl<'a> Told<'a> {
             }
         }
     }
+}
+
+/// Returns as much of a text as its column could show, and some more so that a secret at the end of
+/// that is still known as one: masking all of a long one would hold up the writer.
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(4 * LONG).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 /// Cuts a text after so many characters, and shows that it was cut.

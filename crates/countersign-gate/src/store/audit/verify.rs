@@ -67,7 +67,7 @@ impl Walk {
             Ok(Act::Call(act)) => {
                 self.calls.insert(act.approval_id, Last { seq: row.seq, act: *act });
             }
-            Ok(Act::Rules { .. }) => {}
+            Ok(Act::Rules { .. } | Act::Settings { .. } | Act::ResultRefused { .. }) => {}
             Err(error) => {
                 return Err(self.broken(row.seq, format!("it cannot be read: {error}")));
             }

@@ -1,0 +1,330 @@
+//! The gatekeeper: every call Claude Code wants to make, taken through the gate.
+//!
+//! Its hook sees all of them before anything else does, and answers what the rules can answer. What a
+//! person has to decide comes back as a question, with what Claude Code suggests.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use countersign_claude::{Decision, HookInput, HookOutput, ToolRequest};
+use countersign_core::{
+    Approval, ApprovalId, Executor, Failure, NotStartable, Outcome, Planner, ProjectId, RunId,
+    SessionId, Status, ToolCall, ToolOutput,
+};
+use countersign_gate::{Gate, Question, StoreError, Submitted, Terms, new_id};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::suggestion::{proposals, updates};
+
+/// For how long a call is lent to the CLI, which says itself when it is done.
+const LENT: Duration = Duration::from_hours(24);
+
+/// How often a call that keeps moving under its approval is asked for again.
+const ASK_AGAIN: usize = 3;
+
+/// Tools that are a question to the person: asked as such, never allowed in their place.
+const QUESTIONS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+
+/// Finds who says what a call would do, by the name of its tool.
+pub type Planners = Arc<dyn Fn(&str) -> Arc<dyn Planner> + Send + Sync>;
+
+/// On whose behalf calls are made.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    /// The project whose policy applies.
+    pub project: ProjectId,
+    /// The conversation.
+    pub session: SessionId,
+    /// The run that waits for the calls; none outside of one.
+    pub run: Option<RunId>,
+    /// The folder relative paths start from.
+    pub cwd: std::path::PathBuf,
+}
+
+/// Takes calls of one conversation through the gate. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Gatekeeper(Arc<Inner>);
+
+struct Inner {
+    gate: Gate,
+    planners: Planners,
+    asker: Asker,
+    terms: Terms,
+    /// How long a person has; by risk where it is not given.
+    timeout: Option<Duration>,
+    calls: Mutex<Calls>,
+}
+
+/// What is known of calls, by the model's ids of them.
+#[derive(Default)]
+struct Calls {
+    /// The hook has sent them on, to be asked for.
+    sent_on: HashSet<String>,
+    known: HashMap<String, Known>,
+}
+
+#[derive(Clone, Copy)]
+enum Known {
+    /// It runs in the CLI.
+    Runs(ApprovalId),
+    /// The gate has told what came of it.
+    Answered,
+}
+
+/// What the CLI is told of a call.
+enum Answer {
+    Allow { input: Option<Map<String, Value>>, rules: Vec<String> },
+    Deny(String),
+}
+
+impl Gatekeeper {
+    pub(super) fn new(
+        gate: Gate,
+        planners: Planners,
+        asker: Asker,
+        terms: Terms,
+        timeout: Option<Duration>,
+    ) -> Self {
+        let calls = Mutex::default();
+        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, calls }))
+    }
+
+    /// The hook where somebody can be asked: answers what needs no person, sends the rest on.
+    pub(super) async fn look(&self, input: HookInput) -> HookOutput {
+        let Some((call, id)) = self.call_of(&input) else { return unreadable() };
+        if QUESTIONS.contains(&call.tool_name.as_str()) {
+            return HookOutput::proceed();
+        }
+        let planner = (self.0.planners)(&call.tool_name);
+        let checked = self.0.gate.check(call.clone(), planner.clone(), self.0.terms, None).await;
+        match checked {
+            Ok(checked) if checked.verdict.outcome == Outcome::Ask => {
+                self.calls().sent_on.insert(id);
+                let why = checked.verdict.reasons.first().map(|reason| reason.text.clone());
+                HookOutput::ask(why.unwrap_or_else(|| "a person is to decide".to_owned()))
+            }
+            Ok(_) => self.hook_answer(call, id, input.cancelled).await,
+            Err(error) => HookOutput::deny(not_recorded(&error)),
+        }
+    }
+
+    /// The hook where the CLI asks nobody: what must be asked is asked for here.
+    pub(super) async fn guard(&self, input: HookInput) -> HookOutput {
+        let Some((call, id)) = self.call_of(&input) else { return unreadable() };
+        if QUESTIONS.contains(&call.tool_name.as_str()) {
+            return HookOutput::deny("nobody is there to answer: decide by yourself and go on");
+        }
+        self.hook_answer(call, id, input.cancelled).await
+    }
+
+    async fn hook_answer(
+        &self,
+        call: ToolCall,
+        id: String,
+        cancelled: CancellationToken,
+    ) -> HookOutput {
+        match self.pass(call, id, &Question::default(), cancelled).await {
+            Answer::Allow { input: Some(input), .. } => HookOutput::modify(input),
+            Answer::Allow { input: None, .. } => HookOutput::allow(),
+            Answer::Deny(why) => HookOutput::deny(why),
+        }
+    }
+
+    /// The callback: somebody has to decide.
+    pub(super) async fn decide(&self, request: ToolRequest) -> Decision {
+        let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
+        let call = self.call(&request.tool_name, &request.input, &id, request.agent_id.clone());
+        let was_sent_on = self.calls().sent_on.remove(&id);
+        let question = Question {
+            // What the hook let pass and the CLI asks for all the same, its own settings ask for.
+            must_ask: (!was_sent_on).then(|| own_reason(&request)),
+            suggestions: proposals(&request.suggestions),
+            timeout: self.0.timeout,
+        };
+        match self.pass(call, id, &question, request.cancelled).await {
+            Answer::Allow { input, rules } => Decision::Allow {
+                updated_input: input,
+                updated_permissions: updates(&rules),
+                class: None,
+            },
+            Answer::Deny(why) => Decision::deny(why),
+        }
+    }
+
+    /// The callback where there is no hook: the gate answers by itself what it can.
+    pub(super) async fn decide_alone(&self, request: ToolRequest) -> Decision {
+        if !QUESTIONS.contains(&request.tool_name.as_str()) {
+            let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
+            self.calls().sent_on.insert(id);
+        }
+        self.decide(request).await
+    }
+
+    /// Takes one call through the gate, to a yes or a no.
+    async fn pass(
+        &self,
+        call: ToolCall,
+        id: String,
+        question: &Question,
+        cancelled: CancellationToken,
+    ) -> Answer {
+        match self.passage(call, &id, question, &cancelled).await {
+            Ok(decided) if decided.status() == Status::Executing => {
+                self.calls().known.insert(id, Known::Runs(decided.id));
+                let rules = self.0.gate.granted_by(&decided).await.unwrap_or_default();
+                let changed = decided.basis.edited_from.is_some();
+                let input = decided.call.input.as_object().filter(|_| changed).cloned();
+                Answer::Allow { input, rules }
+            }
+            Ok(refused) => {
+                self.calls().known.insert(id, Known::Answered);
+                let told = refused.answer().map(|answer| answer.content);
+                Answer::Deny(told.unwrap_or_else(|| "It was not allowed".to_owned()))
+            }
+            Err(error) => Answer::Deny(not_recorded(&error)),
+        }
+    }
+
+    async fn passage(
+        &self,
+        call: ToolCall,
+        id: &str,
+        question: &Question,
+        cancelled: &CancellationToken,
+    ) -> Result<Approval, StoreError> {
+        let Inner { gate, planners, terms, .. } = &*self.0;
+        let planner = planners(&call.tool_name);
+        let earlier = match self.calls().known.get(id) {
+            Some(Known::Runs(earlier)) => Some(*earlier),
+            _ => None,
+        };
+        // The hook had let it pass; now it is asked for, before it has run.
+        let mut submitted = match earlier {
+            Some(stale) => {
+                let why = question.must_ask.clone().unwrap_or_default();
+                let why = Failure { error_type: "asked".to_owned(), error: why };
+                gate.ask_again(stale, why, planner.clone(), terms, question).await?
+            }
+            None => gate.submit_with(call, planner.clone(), terms, question).await?,
+        };
+        for _ in 0..ASK_AGAIN {
+            let decided = self.decided(submitted, cancelled).await?;
+            if decided.status() != Status::Approved {
+                return Ok(decided);
+            }
+            let was_shown = decided.preview.is_some();
+            let lent = match gate.lend(decided.id, "claude-cli", LENT).await? {
+                Ok(lent) => lent,
+                Err(NotStartable(stands)) => return Ok(*stands),
+            };
+            if !was_shown || gate.is_as_shown(&lent, &planner).await {
+                return Ok(lent);
+            }
+            let why = Failure { error_type: "drift".to_owned(), error: MOVED.to_owned() };
+            submitted = gate.ask_again(lent.id, why, planner.clone(), terms, question).await?;
+        }
+        self.decided(submitted, &CancellationToken::new()).await
+    }
+
+    /// Waits for a decision, where one is needed. A question that is taken back is cancelled.
+    async fn decided(
+        &self,
+        submitted: Submitted,
+        cancelled: &CancellationToken,
+    ) -> Result<Approval, StoreError> {
+        let asked = match submitted {
+            Submitted::Waiting(asked) => asked,
+            Submitted::Approved(stands)
+            | Submitted::Refused(stands)
+            | Submitted::Before(stands) => {
+                return Ok(*stands);
+            }
+            Submitted::Permitted(permit) => {
+                return Err(StoreError::corrupt("permit", permit.approval().to_string()));
+            }
+        };
+        let gate = &self.0.gate;
+        tokio::select! {
+            biased;
+            decided = gate.wait(asked.id) => return decided,
+            () = cancelled.cancelled() => gate.cancel(asked.id).await?,
+        }
+        gate.wait(asked.id).await
+    }
+
+    /// Records what a call gave back; returns whether the log tells of it already.
+    pub(super) async fn finished(&self, tool_use: &str, output: ToolOutput) -> bool {
+        let known = self.calls().known.remove(tool_use);
+        match known {
+            Some(Known::Answered) => true,
+            Some(Known::Runs(id)) => match self.0.gate.finish(id, Ok(output)).await {
+                Ok(_) => true,
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(error, approval = %id, "a result could not be recorded");
+                    false
+                }
+            },
+            None => false,
+        }
+    }
+
+    fn call_of(&self, input: &HookInput) -> Option<(ToolCall, String)> {
+        let (tool, tool_input) = input.tool()?;
+        let id = input.tool_use_id.clone()?;
+        let agent_type = input.raw.get("agent_type").and_then(Value::as_str);
+        let agent = agent_type.map(str::to_owned).or_else(|| input.agent_id.clone());
+        Some((self.call(tool, tool_input, &id, agent), id))
+    }
+
+    fn call(
+        &self,
+        tool: &str,
+        input: &Map<String, Value>,
+        tool_use: &str,
+        agent: Option<String>,
+    ) -> ToolCall {
+        let Asker { project, session, run, cwd } = self.0.asker.clone();
+        ToolCall {
+            id: new_id(),
+            project,
+            session,
+            run,
+            tool_use_id: tool_use.into(),
+            tool_name: tool.to_owned(),
+            input: Value::Object(input.clone()),
+            cwd,
+            executor: Executor::ClaudeCli,
+            agent,
+        }
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const MOVED: &str = "what it would change is no longer what was shown";
+
+fn own_reason(request: &ToolRequest) -> String {
+    if QUESTIONS.contains(&request.tool_name.as_str()) {
+        return "it is a question to you".to_owned();
+    }
+    let own = "Claude Code's own settings ask for this";
+    match &request.decision_reason {
+        Some(reason) => format!("{own}: {reason}"),
+        None => own.to_owned(),
+    }
+}
+
+fn unreadable() -> HookOutput {
+    HookOutput::deny("the call could not be read, so it was not run")
+}
+
+fn not_recorded(error: &StoreError) -> String {
+    let error: &dyn std::error::Error = error;
+    tracing::error!(error, "a call of Claude Code could not be recorded");
+    "The call could not be recorded, so it was not run".to_owned()
+}

@@ -1,0 +1,287 @@
+//! A run of Claude Code: one prompt, one CLI, from its start to its end.
+
+use std::time::Duration;
+
+use countersign_claude::{
+    ConnectError, HookEvent, HookInput, HookMatcher, Message, OnFailure, Options, PermissionMode,
+    Query, SessionEnd, StreamError, SystemPrompt, ToolRequest, query,
+};
+use countersign_core::{Event, RunId, SessionId};
+use countersign_gate::{Journal, RunEnd, StoreError};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use super::gatekeeper::{Asker, Gatekeeper};
+use super::teller::Teller;
+use super::{ClaudeCode, Place};
+use crate::runner::Signals;
+
+/// How long a hook may take: longer than anybody is asked for.
+const HOOK: Duration = Duration::from_hours(2);
+
+/// How long an interrupted CLI has to come to its end.
+const STOPPING: Duration = Duration::from_secs(10);
+
+/// A run that is recorded and can now be driven to its end.
+///
+/// Dropped before its end it is recorded as broken off, unless it was told to suspend.
+pub struct ClaudeRun {
+    claude: ClaudeCode,
+    journal: Journal,
+    prompt: String,
+    place: Place,
+    suspend: CancellationToken,
+    is_over: bool,
+}
+
+/// How a run ended.
+struct End {
+    end: RunEnd,
+    event: Event,
+}
+
+/// What happens next in a run.
+enum Step {
+    Heard(Box<Result<Message, StreamError>>),
+    Stop,
+    Over,
+}
+
+impl ClaudeRun {
+    pub(super) fn new(claude: ClaudeCode, journal: Journal, prompt: String, place: Place) -> Self {
+        let suspend = CancellationToken::new();
+        Self { claude, journal, prompt, place, suspend, is_over: false }
+    }
+
+    /// Returns the conversation.
+    pub fn session(&self) -> &SessionId {
+        self.journal.session()
+    }
+
+    /// Returns the run's id.
+    pub fn id(&self) -> RunId {
+        self.journal.run()
+    }
+
+    /// Drives the run to its end and records how it ended.
+    ///
+    /// One that is told to suspend is left as it stands: its CLI ends, and whoever comes for the run
+    /// says so. The conversation can go on with another prompt.
+    pub async fn drive(mut self, signals: impl Into<Signals>) {
+        let signals = signals.into();
+        self.suspend = signals.suspend.clone();
+        let ended = tokio::select! {
+            biased;
+            () = signals.suspend.cancelled() => None,
+            end = self.converse(&signals) => Some(end),
+        };
+        self.is_over = true;
+        match ended {
+            Some(End { end, event }) => end_run(&self.journal, end, event).await,
+            None => self.journal.settle(),
+        }
+    }
+
+    async fn converse(&self, signals: &Signals) -> End {
+        let keeper = self.keeper();
+        let mut running = match query(self.prompt.as_str(), self.options(&keeper)).await {
+            Ok(running) => running,
+            Err(error) => return not_started(&error),
+        };
+        let mut teller = Teller::new(&self.journal, &keeper);
+        let mut stopping = None;
+        let ended = loop {
+            match self.step(&mut running, signals, stopping).await {
+                Step::Over => break None,
+                Step::Heard(heard) => match *heard {
+                    Ok(message) => {
+                        if let Err(error) = teller.tell(message).await {
+                            return not_recorded(&error);
+                        }
+                    }
+                    Err(StreamError::Ended(end)) => break Some(end),
+                    Err(error) => {
+                        let error: &dyn std::error::Error = &error;
+                        tracing::warn!(error, "something Claude Code said could not be read");
+                    }
+                },
+                Step::Stop => {
+                    stopping = Some(tokio::time::Instant::now() + STOPPING);
+                    self.stop(&running).await;
+                }
+            }
+        };
+        if let Err(error) = teller.close().await {
+            return not_recorded(&error);
+        }
+        match stopping {
+            Some(_) => cancelled(),
+            None => teller.end(ended.as_ref()),
+        }
+    }
+
+    async fn step(
+        &self,
+        running: &mut Query,
+        signals: &Signals,
+        stopping: Option<tokio::time::Instant>,
+    ) -> Step {
+        let late = async {
+            match stopping {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = signals.cancel.cancelled(), if stopping.is_none() => Step::Stop,
+            heard = running.next() => heard.map_or(Step::Over, |it| Step::Heard(Box::new(it))),
+            () = late => Step::Over,
+        }
+    }
+
+    /// Takes back what waits and tells the CLI to stop. One that does not is ended a little later.
+    async fn stop(&self, running: &Query) {
+        if let Err(error) = self.claude.gate.cancel_run(self.id()).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::error!(error, "the calls of a stopped run could not be taken back");
+        }
+        if let Err(error) = running.interrupt().await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "Claude Code could not be told to stop");
+        }
+    }
+
+    fn keeper(&self) -> Gatekeeper {
+        let ClaudeCode { gate, planners, config, .. } = &self.claude;
+        let asker = Asker {
+            project: self.journal.project().clone(),
+            session: self.journal.session().clone(),
+            run: Some(self.id()),
+            cwd: config.cwd.clone(),
+        };
+        Gatekeeper::new(gate.clone(), planners.clone(), asker, config.terms(), None)
+    }
+
+    fn options(&self, keeper: &Gatekeeper) -> Options {
+        let ClaudeCode { setup, config, .. } = &self.claude;
+        let mut options = Options::new()
+            .cwd(&config.cwd)
+            .clean_env()
+            .client_app("countersign")
+            .system_prompt(SystemPrompt::claude_code())
+            .include_partial_messages();
+        for (name, value) in &setup.env {
+            options = options.env(name, value);
+        }
+        if let Some(cli) = &setup.cli {
+            options = options.cli_path(cli);
+        }
+        if let Some(model) = &config.model {
+            options = options.model(model);
+        }
+        let id = self.place.id.to_string();
+        options = if self.place.is_known { options.resume(id) } else { options.session_id(id) };
+        if config.is_unattended() { unattended(options, keeper) } else { attended(options, keeper) }
+    }
+}
+
+/// Nothing runs that the hook has not let pass; what asks comes to the callback.
+fn attended(options: Options, keeper: &Gatekeeper) -> Options {
+    let (looks, decides) = (keeper.clone(), keeper.clone());
+    let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
+        let keeper = looks.clone();
+        async move { keeper.look(input).await }
+    });
+    options
+        .permission_mode(PermissionMode::Default)
+        .hook(hook.timeout(HOOK).on_failure(OnFailure::Block))
+        .can_use_tool(move |request: ToolRequest| {
+            let keeper = decides.clone();
+            async move { keeper.decide(request).await }
+        })
+}
+
+/// Nobody is asked by the CLI: what the hook does not let pass is denied, also if the hook breaks.
+fn unattended(options: Options, keeper: &Gatekeeper) -> Options {
+    let guards = keeper.clone();
+    let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
+        let keeper = guards.clone();
+        async move { keeper.guard(input).await }
+    });
+    options
+        .permission_mode(PermissionMode::DontAsk)
+        .hook(hook.timeout(HOOK).on_failure(OnFailure::Block))
+}
+
+impl Drop for ClaudeRun {
+    fn drop(&mut self) {
+        let (false, Ok(runtime)) = (self.is_over, Handle::try_current()) else { return };
+        if self.suspend.is_cancelled() {
+            return;
+        }
+        let (gate, journal) = (self.claude.gate.clone(), self.journal.clone());
+        runtime.spawn(async move {
+            if let Err(error) = gate.cancel_run(journal.run()).await {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the calls of a dropped run could not be taken back");
+            }
+            let End { end, event } = cancelled();
+            end_run(&journal, end, event).await;
+        });
+    }
+}
+
+async fn end_run(journal: &Journal, end: RunEnd, event: Event) {
+    if let Err(error) = journal.end(end, Vec::new(), vec![event]).await {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
+    }
+}
+
+fn cancelled() -> End {
+    failed(RunEnd::Cancelled, "cancelled", "stopped".to_owned(), None)
+}
+
+fn not_recorded(error: &StoreError) -> End {
+    let message = "the conversation could not be recorded, so it was stopped".to_owned();
+    failed(RunEnd::Failed, "store", message, Some(error.remedy()))
+}
+
+fn not_started(error: &ConnectError) -> End {
+    let hint = match error {
+        ConnectError::Launch(_) => {
+            "install it with `npm install -g @anthropic-ai/claude-code`, or name it with --claude"
+        }
+        _ => "try `claude` in a terminal, or another permission mode",
+    };
+    let message = format!("Claude Code could not be started: {}", whole(error));
+    failed(RunEnd::Failed, "claude_cli", message, Some(hint))
+}
+
+fn failed(end: RunEnd, code: &str, message: String, hint: Option<&str>) -> End {
+    let hint = hint.map(str::to_owned);
+    End { end, event: Event::RunFailed { code: code.to_owned(), message, hint } }
+}
+
+/// An error with all its causes, in one sentence.
+fn whole(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |said, cause| format!("{said}: {cause}"))
+}
+
+impl Teller<'_> {
+    /// Returns how the run ended, from what the CLI said last.
+    fn end(&self, ended: Option<&SessionEnd>) -> End {
+        match (self.failure(), ended) {
+            (Some(failure), _) => {
+                failed(RunEnd::Failed, "claude_cli", failure, Some("send a prompt to go on"))
+            }
+            (None, Some(ended)) => {
+                let message = format!("Claude Code broke off: {}", whole(ended));
+                failed(RunEnd::Failed, "claude_cli", message, Some("send a prompt to go on"))
+            }
+            (None, None) => End { end: RunEnd::Done, event: self.done() },
+        }
+    }
+}

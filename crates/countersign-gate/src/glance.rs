@@ -1,0 +1,27 @@
+//! A glance at the rules of a project, for a program that has a moment and no server.
+//!
+//! One connection that only reads: no writer, no threads, no migration. So it can be taken for every call
+//! of an agent, beside the server that owns the file.
+
+use std::path::Path;
+
+use countersign_core::rule::{Anchors, Layer, RuleSet};
+use countersign_core::{ProjectId, SessionId};
+
+use crate::rules::compiled;
+use crate::store::{StoreError, glance, rules_of};
+
+/// Returns the rules that hold in a project and one of its conversations: those of the files given, and
+/// those that the database in `file` keeps. Blocks.
+///
+/// On an error nothing is known of the kept ones: to go by the files alone would forget denials.
+pub fn rules_at(
+    file: &Path,
+    project: &ProjectId,
+    session: &SessionId,
+    files: &[Layer],
+    anchors: Anchors,
+) -> Result<RuleSet, StoreError> {
+    let stored = rules_of(glance(file)?.as_mut(), project, session)?;
+    Ok(compiled(files, &stored, anchors))
+}

@@ -1,0 +1,68 @@
+//! Projects at the gate: what each has settled for itself, and how long its people have to decide.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use countersign_core::ProjectId;
+
+use crate::gate::Gate;
+use crate::store::{ProjectSettings, StoreError, StoredProject};
+use crate::timeouts::Timeouts;
+
+/// What projects have settled, as last read: wanted for every request that asks.
+///
+/// Only where this process alone writes; elsewhere the table is asked.
+#[derive(Default)]
+pub(crate) struct Settled(Mutex<HashMap<ProjectId, ProjectSettings>>);
+
+impl Settled {
+    fn get(&self, project: &ProjectId) -> Option<ProjectSettings> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(project).copied()
+    }
+
+    fn put(&self, project: &ProjectId, settings: ProjectSettings) {
+        let mut settled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        settled.insert(project.clone(), settings);
+    }
+}
+
+impl Gate {
+    /// Returns how long people of a project have to decide.
+    pub async fn timeouts(&self, project: &ProjectId) -> Result<Timeouts, StoreError> {
+        let settings = self.settings_of(project).await?;
+        let server = self.inner().timeouts;
+        let or = |own: Option<u64>, servers| own.map_or(servers, Duration::from_secs);
+        Ok(Timeouts {
+            medium: or(settings.medium_seconds, server.medium),
+            high: or(settings.high_seconds, server.high),
+        })
+    }
+
+    /// Changes what a project is called and has settled; returns what stands, none if there is no
+    /// such project. Requests that wait already keep their deadline.
+    pub async fn change_project(
+        &self,
+        project: &ProjectId,
+        by: &str,
+        change: impl Fn(&mut StoredProject) + Send + 'static,
+    ) -> Result<Option<StoredProject>, StoreError> {
+        let now = self.inner().clock.now();
+        let changed = self.store().change_project(project, by, now, change).await?;
+        if let Some(stands) = &changed {
+            self.inner().settled.put(project, stands.settings);
+        }
+        Ok(changed)
+    }
+
+    async fn settings_of(&self, project: &ProjectId) -> Result<ProjectSettings, StoreError> {
+        let alone = !self.store().is_shared();
+        if let Some(settings) = self.inner().settled.get(project).filter(|_| alone) {
+            return Ok(settings);
+        }
+        let kept = self.store().project(project).await?;
+        let settings = kept.map(|kept| kept.settings).unwrap_or_default();
+        self.inner().settled.put(project, settings);
+        Ok(settings)
+    }
+}

@@ -1,0 +1,152 @@
+//! Who runs the calls of a project elsewhere: one client at a time, whichever server it is connected to.
+
+use countersign_core::{Approval, ApprovalId, Digest, Event, NotStartable, ProjectId};
+use jiff::Timestamp;
+
+use super::approvals::{self, Transition, change};
+use super::audit::Act;
+use super::ledger::Ledger;
+use super::value::values;
+use super::{Store, StoreError};
+
+/// A stream on which a client hears what it is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Post {
+    pub(crate) project: ProjectId,
+    /// The client, by the name it gave itself.
+    pub(crate) client: String,
+    /// The stream, by a name that no other ever has.
+    pub(crate) stream: String,
+}
+
+/// What came of lending a call to a client.
+#[derive(Debug)]
+pub(crate) enum Lent {
+    /// The stream is no longer the one that runs the project's calls.
+    NotOnPost,
+    /// What the rules of the state said.
+    Tried(Transition<NotStartable>),
+}
+
+impl Store {
+    /// Makes a client the one that runs the calls of its project; returns whether it now is.
+    ///
+    /// Another one keeps its post as long as its server is there.
+    pub(crate) async fn take_post(&self, post: Post, now: Timestamp) -> Result<bool, StoreError> {
+        let server = self.server().unwrap_or_default();
+        self.writer
+            .write(move |ledger| {
+                ledger.execute(
+                    "DELETE FROM executors WHERE project_id = $1 AND server_id <> $2
+                       AND NOT EXISTS (SELECT 1 FROM servers WHERE id = server_id AND NOT fenced)",
+                    values![post.project.as_str(), &server],
+                )?;
+                ledger.execute(
+                    "INSERT INTO executors (project_id, client_id, stream_id, server_id, since)
+                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                    values![post.project.as_str(), &post.client, &post.stream, &server, now],
+                )?;
+                is_on_post(ledger, &post)
+            })
+            .await
+    }
+
+    /// Leaves a post to the next one.
+    pub(crate) async fn leave_post(&self, post: Post) -> Result<(), StoreError> {
+        self.writer
+            .write(move |ledger| {
+                ledger.execute(
+                    "DELETE FROM executors WHERE project_id = $1 AND stream_id = $2",
+                    values![post.project.as_str(), &post.stream],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Takes a call to the next state, if the client is still the one that runs the project's calls.
+    pub(crate) async fn lend_to(
+        &self,
+        post: Post,
+        id: ApprovalId,
+        now: Timestamp,
+        step: impl Fn(Approval) -> Result<Approval, NotStartable> + Send + 'static,
+    ) -> Result<Lent, StoreError> {
+        self.writer
+            .write(move |ledger| {
+                // The book first: no other server takes the post or the call until the commit.
+                ledger.book(&post.project)?;
+                if !is_on_post(ledger, &post)? {
+                    return Ok(Lent::NotOnPost);
+                }
+                change(ledger, id, now, &step).map(Lent::Tried)
+            })
+            .await
+    }
+
+    /// Records that what somebody said came of a call was not taken.
+    pub(crate) async fn refuse_result(
+        &self,
+        stands: Approval,
+        reason: String,
+        result: Digest,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.writer
+            .write(move |ledger| {
+                let call = &stands.call;
+                let (approval_id, tool_id) = (stands.id, call.id);
+                let (reason, result) = (reason.clone(), result.clone());
+                let event = Event::ResultRefused { execution: tool_id, reason: reason.clone() };
+                let act = Act::ResultRefused { approval_id, tool_id, reason, result };
+                ledger.audit(&call.project, now, &act)?;
+                ledger.log(&call.project, Some(&call.session), call.run, now, &event)
+            })
+            .await
+    }
+
+    /// Returns the client that runs the calls of a project, if one is connected.
+    pub async fn client_of(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
+        let project = project.clone();
+        self.readers
+            .read(move |db| {
+                let row = db.one(
+                    "SELECT client_id FROM executors WHERE project_id = $1
+                       AND EXISTS (SELECT 1 FROM servers WHERE id = server_id AND NOT fenced)",
+                    values![project.as_str()],
+                )?;
+                row.map(|mut row| row.take()).transpose()
+            })
+            .await
+    }
+
+    /// Returns the approved calls of a project that wait for a client, oldest first.
+    pub(crate) async fn unclaimed(&self, project: &ProjectId) -> Result<Vec<Approval>, StoreError> {
+        let project = project.clone();
+        let waits = "project_id = $1 AND status = 'APPROVED' AND executor = 'client'
+                     ORDER BY created_at, tool_executions.approval_id";
+        self.readers.read(move |db| approvals::list(db, waits, values![project.as_str()])).await
+    }
+
+    /// Returns what a client was told to run and has not reported, oldest first.
+    pub async fn lent(
+        &self,
+        project: &ProjectId,
+        client: &str,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let (project, client) = (project.clone(), client.to_owned());
+        let runs = "project_id = $1 AND status = 'EXECUTING' AND holder = $2
+                    ORDER BY created_at, tool_executions.approval_id";
+        self.readers
+            .read(move |db| approvals::list(db, runs, values![project.as_str(), &client]))
+            .await
+    }
+}
+
+fn is_on_post(ledger: &mut Ledger<'_>, post: &Post) -> Result<bool, StoreError> {
+    let found = ledger.one(
+        "SELECT 1 FROM executors WHERE project_id = $1 AND stream_id = $2",
+        values![post.project.as_str(), &post.stream],
+    )?;
+    Ok(found.is_some())
+}
