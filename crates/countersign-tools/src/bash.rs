@@ -20,6 +20,7 @@ use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
 use crate::shown::shown;
+use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 
@@ -197,6 +198,7 @@ impl Tool for Bash {
             environment: &self.environment,
             time_limit,
             keep: OUTPUT_LIMIT / 2,
+            listener: None,
         };
         let started = process::run(launch, &cancel).await;
         let ended = started.map_err(|cause| ToolError::Io {
@@ -226,14 +228,8 @@ fn answer(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
             (Some(closing), true)
         }
     };
-    let (out, err) = (ended.stdout.count(), ended.stderr.count());
-    // Each stream may use what the other leaves of the limit, and has half of it for sure.
-    let err_budget = err.min((OUTPUT_LIMIT / 2).max(OUTPUT_LIMIT.saturating_sub(out)));
-    let parts = [
-        ended.stdout.within(OUTPUT_LIMIT - err_budget),
-        ended.stderr.within(err_budget),
-        closing.unwrap_or_default(),
-    ];
+    let (stdout, stderr) = ended.texts(OUTPUT_LIMIT);
+    let parts = [stdout, stderr, closing.unwrap_or_default()];
     let mut content = String::new();
     for part in parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()) {
         if !content.is_empty() {
@@ -245,25 +241,4 @@ fn answer(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
         content.push_str("(no output)");
     }
     Ok(ToolOutput { content, is_error })
-}
-
-/// Returns a time as people say it.
-fn spoken(time: Duration) -> String {
-    match (time.as_secs(), time.subsec_millis()) {
-        (0, millis) => format!("{millis}ms"),
-        (seconds @ 1..60, 0) => format!("{seconds}s"),
-        (seconds @ 1..60, millis) => format!("{seconds}.{millis:03}s"),
-        (seconds, _) => format!("{}m {}s", seconds / 60, seconds % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_said_as_people_say_them() {
-        let said = [50, 1_500, 30_000, 120_000, 61_000].map(|ms| spoken(Duration::from_millis(ms)));
-        assert_eq!(said, ["50ms", "1.500s", "30s", "2m 0s", "1m 1s"]);
-    }
 }

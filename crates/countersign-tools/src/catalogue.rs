@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use countersign_core::Planner;
 
+use crate::claude_code::{AsClaudeCodes, ClaudeCodeTool, Monitor, OF_BASH, OF_READ};
+use crate::unknown::UnknownTool;
 use crate::{
     ApplyPatch, Bash, ClientRoot, Edit, Environment, ExecuteCommand, Glob, Grep, ListDir,
     ListDirectory, McpTool, MultiEdit, NotebookEdit, Read, ReadFile, Task, TodoRead, TodoWrite,
@@ -45,16 +47,14 @@ impl Catalogue {
     pub fn planner(&self, name: &str) -> Option<Arc<dyn Planner>> {
         let (workspace, client) = (|| self.workspace.clone(), || self.client.clone());
         Some(match name {
-            "Read" => Arc::new(Read::new(workspace())),
+            "Read" => Arc::new(AsClaudeCodes::new(Read::new(workspace()), OF_READ)),
             "Write" => Arc::new(Write::new(workspace())),
             "Edit" => Arc::new(Edit::new(workspace())),
             "MultiEdit" => Arc::new(MultiEdit::new(workspace())),
             "NotebookEdit" => Arc::new(NotebookEdit::new(workspace())),
             "ApplyPatch" => Arc::new(ApplyPatch::new(workspace())),
-            "Bash" => {
-                let bash = Bash::new(workspace(), self.environment.clone());
-                Arc::new(bash.with_call_env(self.call_env.clone()))
-            }
+            "Bash" => Arc::new(AsClaudeCodes::new(self.bash(), OF_BASH)),
+            "Monitor" => Arc::new(Monitor(self.bash())),
             "Glob" => Arc::new(Glob::new(workspace())),
             "Grep" => Arc::new(Grep::new(workspace())),
             "ListDir" => Arc::new(ListDir::new(workspace())),
@@ -62,14 +62,27 @@ impl Catalogue {
             "WebSearch" => Arc::new(WebSearch),
             "TodoWrite" => Arc::new(TodoWrite::new(workspace())),
             "TodoRead" => Arc::new(TodoRead::new(workspace())),
-            "Task" => Arc::new(Task),
+            "Task" | "Agent" => Arc::new(Task),
             "read_file" => Arc::new(ReadFile::new(client()?)),
             "write_file" => Arc::new(WriteFile::new(client()?)),
             "list_directory" => Arc::new(ListDirectory::new(client()?)),
             "execute_command" => {
                 Arc::new(ExecuteCommand::new(client()?).with_call_env(self.call_env.clone()))
             }
-            other => Arc::new(McpTool::named(other)?),
+            other => match ClaudeCodeTool::named(other, &self.workspace) {
+                Some(tool) => Arc::new(tool),
+                None => Arc::new(McpTool::named(other)?),
+            },
         })
+    }
+
+    /// Returns what judges calls that another program makes: a name nobody knows asks.
+    pub fn planner_of_any(&self, name: &str) -> Arc<dyn Planner> {
+        self.planner(name).unwrap_or_else(|| Arc::new(UnknownTool))
+    }
+
+    fn bash(&self) -> Bash {
+        let bash = Bash::new(self.workspace.clone(), self.environment.clone());
+        bash.with_call_env(self.call_env.clone())
     }
 }

@@ -3,6 +3,7 @@
 //! A path that comes here was resolved before, so none of its parts is a link any more. Every part is
 //! opened from the folder above it and must not be one: a link put there in the meantime leads nowhere.
 
+mod listing;
 mod temporary;
 
 use std::ffi::OsStr;
@@ -16,6 +17,7 @@ use countersign_core::{Digest, Invalid, Permit, Preimage};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+pub(crate) use self::listing::{Found, is_folder, list};
 use self::temporary::{Placed, Temporary};
 use crate::ToolError;
 use crate::text::size;
@@ -36,6 +38,7 @@ const NO_LINK: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 pub(crate) enum DiskError {
     Missing,
     Folder,
+    NoFolder,
     /// A FIFO, a socket, a device; a link where none should be.
     Special(&'static str),
     ReadOnly,
@@ -53,6 +56,7 @@ impl DiskError {
             Self::Io(doing, cause) => return ToolError::Io { doing, path, cause },
             Self::Missing => format!("`{path}` does not exist"),
             Self::Folder => format!("`{path}` is a folder, not a file"),
+            Self::NoFolder => format!("`{path}` is a file, not a folder"),
             Self::Special(what) => format!("`{path}` is {what}: only regular files are touched"),
             Self::ReadOnly => {
                 format!("`{path}` is read-only; ask the user before you change its mode with Bash")

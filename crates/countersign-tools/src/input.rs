@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::capped::cap;
+use crate::shown::shown;
 
 /// Above this many characters the description of a fault is cut.
 const FAULT_LIMIT: usize = 600;
@@ -26,6 +27,15 @@ pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> 
         let fault = plain(&cap(&error.inner().to_string(), FAULT_LIMIT));
         let place = if field == "." { String::new() } else { format!("`{field}`: ") };
         Invalid(format!("{place}{fault}; mend the input of {} and call it again", call.tool_name))
+    })
+}
+
+/// Returns the fields of a call whose meaning is not ours to know.
+pub(crate) fn fields(call: &ToolCall) -> Result<&Map<String, Value>, Invalid> {
+    let fields = call.input.as_object();
+    fields.ok_or_else(|| {
+        let tool = shown(&call.tool_name);
+        Invalid(format!("expected an object with the fields of {tool}; call it again so"))
     })
 }
 

@@ -5,8 +5,9 @@
 //! the call would do (`plan`), shows it (`preview`) and does it (`run`), in one file per tool:
 //! [`Read`], [`Write`], [`Edit`], [`Bash`], [`Glob`], [`Grep`]. Those that only plan and preview are
 //! files of the same shape: [`MultiEdit`], [`NotebookEdit`], [`ApplyPatch`], [`ListDir`], [`WebFetch`],
-//! [`WebSearch`], [`TodoWrite`], [`TodoRead`], [`Task`], [`McpTool`], and in `client` the four tools
-//! that run on another machine.
+//! [`WebSearch`], [`TodoWrite`], [`TodoRead`], [`Task`], [`McpTool`]. In `client` are the four tools
+//! that are decided at a server and run on another machine, for both sides: [`Toolbox::client`]. In `claude_code` is
+//! what Claude Code has beyond these.
 //!
 //! Below them: `input` parses what a model sent, `path` refuses what no path may look like, `reach`
 //! says what reading and writing one does, `text` knows encodings, `disk` opens and replaces
@@ -20,12 +21,14 @@ mod bash;
 mod blocking;
 mod capped;
 mod catalogue;
+mod claude_code;
 mod client;
 mod disk;
 mod edit;
 mod git;
 mod glob;
 mod grep;
+mod info;
 mod input;
 mod list_dir;
 mod machine;
@@ -42,6 +45,7 @@ mod text;
 mod todo;
 mod tool;
 mod toolbox;
+mod unknown;
 mod walk;
 mod web_fetch;
 mod web_search;
@@ -51,16 +55,21 @@ mod write;
 pub use apply_patch::ApplyPatch;
 pub use bash::Bash;
 pub use catalogue::Catalogue;
-pub use client::{ClientRoot, ExecuteCommand, ListDirectory, ReadFile, WriteFile};
+pub use claude_code::asks_by_itself;
+pub use client::{
+    ClientRoot, ClientSide, ExecuteCommand, ListDirectory, Listener, ReadFile, WriteFile,
+};
 pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
+pub use info::ToolInfo;
 pub use list_dir::ListDir;
 pub use mcp::McpTool;
 pub use multi_edit::MultiEdit;
 pub use notebook_edit::NotebookEdit;
 pub use process::Environment;
 pub use read::Read;
+pub use shown::{shown, spelled};
 pub use task::Task;
 pub use todo::{TodoRead, TodoWrite};
 pub use tool::{Cleared, NeedsApproval, Tool, ToolError, run};

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use encoding_rs::{Decoder, UTF_8};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -70,7 +71,6 @@ impl fmt::Debug for Environment {
 }
 
 /// What to start, and within which bounds.
-#[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [&'a str],
@@ -79,6 +79,17 @@ pub(crate) struct Launch<'a> {
     pub(crate) time_limit: Duration,
     /// How many characters of either end of either stream are kept.
     pub(crate) keep: usize,
+    /// Who hears the output while it comes, both streams in one, what is no text as `�`.
+    pub(crate) listener: Option<&'a (dyn Fn(&str) + Send + Sync)>,
+}
+
+impl fmt::Debug for Launch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, cwd, time_limit, .. } = self;
+        let mut shown = f.debug_struct("Launch");
+        shown.field("program", program).field("arguments", arguments).field("cwd", cwd);
+        shown.field("time_limit", time_limit).finish_non_exhaustive()
+    }
 }
 
 /// How a child ended.
@@ -97,11 +108,22 @@ pub(crate) struct Ended {
     pub(crate) stderr: Capped,
 }
 
+impl Ended {
+    /// Returns both streams as texts within `limit` characters together.
+    ///
+    /// Each may use what the other leaves of the limit, and has half of it for sure.
+    pub(crate) fn texts(self, limit: usize) -> (String, String) {
+        let (out, err) = (self.stdout.count(), self.stderr.count());
+        let err_budget = err.min((limit / 2).max(limit.saturating_sub(out)));
+        (self.stdout.within(limit - err_budget), self.stderr.within(err_budget))
+    }
+}
+
 /// Runs a child to its end, whichever comes first of exit, time limit and cancel.
 pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::Result<Ended> {
     let mut group = Group::start(&launch)?;
-    let mut stdout = Pipe::new(group.child.stdout().take(), launch.keep);
-    let mut stderr = Pipe::new(group.child.stderr().take(), launch.keep);
+    let mut stdout = Pipe::new(group.child.stdout().take(), &launch);
+    let mut stderr = Pipe::new(group.child.stderr().take(), &launch);
     let mut reading = Reading::new(&mut stdout, &mut stderr);
     let end = tokio::select! {
         exited = timeout(launch.time_limit, reading.during(group.exit())) => match exited {
@@ -185,18 +207,23 @@ impl Drop for Group {
 }
 
 /// One stream of a child and what is kept of it.
-struct Pipe {
+struct Pipe<'a> {
     source: Option<Box<dyn AsyncRead + Send + Unpin>>,
     buffer: Vec<u8>,
     kept: Capped,
+    listener: Option<&'a (dyn Fn(&str) + Send + Sync)>,
+    /// A character may come in two pieces.
+    decoder: Decoder,
 }
 
-impl Pipe {
-    fn new(source: Option<impl AsyncRead + Send + Unpin + 'static>, keep: usize) -> Self {
+impl<'a> Pipe<'a> {
+    fn new(source: Option<impl AsyncRead + Send + Unpin + 'static>, launch: &Launch<'a>) -> Self {
         Self {
             source: source.map(|source| Box::new(source) as _),
             buffer: vec![0; 64 * 1024],
-            kept: Capped::new(keep),
+            kept: Capped::new(launch.keep),
+            listener: launch.listener,
+            decoder: UTF_8.new_decoder_without_bom_handling(),
         }
     }
 
@@ -205,20 +232,29 @@ impl Pipe {
         while let Some(source) = &mut self.source {
             match source.read(&mut self.buffer).await {
                 Ok(0) | Err(_) => self.source = None,
-                Ok(length) => self.kept.push(self.buffer.get(..length).unwrap_or_default()),
+                Ok(length) => {
+                    let bytes = self.buffer.get(..length).unwrap_or_default();
+                    self.kept.push(bytes);
+                    if let Some(listener) = self.listener {
+                        let room = self.decoder.max_utf8_buffer_length(bytes.len());
+                        let mut text = String::with_capacity(room.unwrap_or_default());
+                        let _ = self.decoder.decode_to_string(bytes, &mut text, false);
+                        listener(&text);
+                    }
+                }
             }
         }
     }
 }
 
 /// Both streams, read together.
-struct Reading<'a> {
-    stdout: &'a mut Pipe,
-    stderr: &'a mut Pipe,
+struct Reading<'a, 'l> {
+    stdout: &'a mut Pipe<'l>,
+    stderr: &'a mut Pipe<'l>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(stdout: &'a mut Pipe, stderr: &'a mut Pipe) -> Self {
+impl<'a, 'l> Reading<'a, 'l> {
+    fn new(stdout: &'a mut Pipe<'l>, stderr: &'a mut Pipe<'l>) -> Self {
         Self { stdout, stderr }
     }
 

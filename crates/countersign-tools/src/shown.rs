@@ -6,7 +6,7 @@ use std::fmt::Write;
 const LIMIT: usize = 120;
 
 /// Returns a text on one line, with what could deceive the eye spelled out, cut where it is long.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut out = String::new();
     for (count, character) in text.chars().enumerate() {
         if count >= LIMIT {
@@ -21,6 +21,20 @@ pub(crate) fn shown(text: &str) -> String {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(deceiving));
             }
             plain => out.push(plain),
+        }
+    }
+    out
+}
+
+/// Returns a text with what could deceive the eye, or steer a terminal, spelled out; lines stay lines.
+pub fn spelled(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if deceives(character) {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            out.push(character);
         }
     }
     out
@@ -50,6 +64,7 @@ mod tests {
         assert_eq!(shown("a\nb\tc"), "a⏎b c");
         assert_eq!(shown("a\u{202e}b\u{1b}[2K"), "a\\u{202e}b\\u{1b}[2K");
         assert_eq!(shown("naïve 試"), "naïve 試");
+        assert_eq!(spelled("a\nb\u{1b}[2K\r\u{9b}"), "a\nb\\u{1b}[2K\\u{d}\\u{9b}");
         assert_eq!(shown(&"x".repeat(500)).chars().count(), LIMIT + 1);
     }
 }

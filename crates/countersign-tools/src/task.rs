@@ -50,6 +50,8 @@ struct Input {
     _name: Option<String>,
     #[serde(default, rename = "model")]
     _model: Option<String>,
+    #[serde(default, rename = "effort")]
+    _effort: Option<String>,
     #[serde(default, rename = "resume")]
     _resume: Option<String>,
     #[serde(default, rename = "run_in_background")]

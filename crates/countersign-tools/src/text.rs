@@ -1,5 +1,7 @@
 //! Texts and how they are written down: encodings and byte order marks, kept as they were found.
 
+use std::time::Duration;
+
 use encoding_rs::{UTF_16BE, UTF_16LE};
 
 /// How a file writes its text down.
@@ -102,6 +104,16 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// Returns a time as people say it.
+pub(crate) fn spoken(time: Duration) -> String {
+    match (time.as_secs(), time.subsec_millis()) {
+        (0, millis) => format!("{millis}ms"),
+        (seconds @ 1..60, 0) => format!("{seconds}s"),
+        (seconds @ 1..60, millis) => format!("{seconds}.{millis:03}s"),
+        (seconds, _) => format!("{}m {}s", seconds / 60, seconds % 60),
+    }
+}
+
 /// Appends a line with its number, as `cat -n` does.
 pub(crate) fn push_numbered(out: &mut String, number: usize, line: &str) {
     use std::fmt::Write;
@@ -127,6 +139,12 @@ mod tests {
     fn sizes_are_said_as_people_say_them() {
         let said = [0, 1, 999, 1_500, 12_345_678, 3_000_000_000].map(size);
         assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.5 kB", "12.3 MB", "3.0 GB"]);
+    }
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let said = [50, 1_500, 30_000, 120_000, 61_000].map(|ms| spoken(Duration::from_millis(ms)));
+        assert_eq!(said, ["50ms", "1.500s", "30s", "2m 0s", "1m 1s"]);
     }
 
     proptest! {

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Bash, Edit, Environment, Glob, Grep, Read, Tool, Workspace, Write};
+use crate::{
+    Bash, ClientSide, Edit, Environment, ExecuteCommand, Glob, Grep, ListDirectory, Read, ReadFile,
+    Tool, Workspace, Write, WriteFile,
+};
 
 /// The tools a session offers, in the order the model is told of them.
 #[derive(Clone, Default)]
@@ -22,6 +25,16 @@ impl Toolbox {
             .with(Bash::new(workspace.clone(), environment))
             .with(Glob::new(workspace.clone()))
             .with(Grep::new(workspace.clone()))
+    }
+
+    /// Returns the four tools of a client, for either side; only on the client's machine they run, and
+    /// commands see `environment` there.
+    pub fn client(side: &ClientSide, environment: Environment) -> Self {
+        Self::default()
+            .with(ReadFile::new(side.clone()))
+            .with(WriteFile::new(side.clone()))
+            .with(ListDirectory::new(side.clone()))
+            .with(ExecuteCommand::new(side.clone()).with_environment(environment))
     }
 
     /// Adds a tool; one of the same name gives way to it and leaves it its place.

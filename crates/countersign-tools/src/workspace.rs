@@ -49,6 +49,15 @@ impl Workspace {
         Self { off_limits: folders.into_iter().collect(), ..self }
     }
 
+    /// Returns the workspace of one folder of this one, with the same folders out of reach. None for
+    /// what is not a folder of it.
+    pub fn narrowed(&self, folder: &Path) -> Option<Self> {
+        let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir())?;
+        let is_ours = self.roots.iter().any(|root| folder.starts_with(root))
+            && !self.off_limits.iter().any(|own| folder.starts_with(own));
+        is_ours.then(|| Self { roots: Arc::new([folder]), off_limits: self.off_limits.clone() })
+    }
+
     /// Returns the folders no command may touch.
     pub(crate) fn off_limits(&self) -> &[PathBuf] {
         &self.off_limits

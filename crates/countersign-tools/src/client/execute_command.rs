@@ -1,52 +1,97 @@
 //! `execute_command`: a program with its words, run on the client without a shell.
 //!
 //! The words are judged as a command line that says exactly them, so that the same floors and rules
-//! hold as for a shell. Nothing is known of the machine, hence nothing is proven harmless.
+//! hold as for a shell. The server knows nothing of the machine, hence nothing is proven harmless.
 
-use std::num::NonZeroU64;
+mod words;
+
+use std::fmt;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use countersign_core::shell::{self, Analysis, Finding, Machine};
-use countersign_core::{CommandPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall};
-use serde::Deserialize;
+use countersign_core::{
+    CommandPreview, Effect, ExecutionId, Invalid, Plan, Planner, Preview, Target, ToolCall,
+    ToolOutput,
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use super::ClientRoot;
-use crate::input;
+use self::words::Input;
+use super::report::Report;
+use super::side::Use;
+use super::{ClientRoot, ClientSide};
+use crate::machine::Here;
+use crate::process::{self, End, Ended, Environment, Launch};
 use crate::shown::shown;
+use crate::text::spoken;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::{disk, input};
 
-/// Above this many bytes a command is refused, its words counted together.
-const COMMAND_LIMIT: usize = 32 * 1024;
+const DESCRIPTION: &str = "\
+Runs a program in the project's folder and returns its output and exit code.
 
-/// How many words a command may have behind its name.
-const ARGUMENTS: usize = 1024;
+- `command` is the program alone, `args` are its words, each as it is: there is no shell, so `&&`, `|`, \
+`>`, `*`, `$X` and `~` mean nothing. For those, run `bash` with `-c` and the line as one word.
+- `cwd` is a folder of the project to run it in, relative to the project's folder.
+- Nothing can be typed in: use flags that answer questions (`-y`), never an editor or a pager.
+- `timeout` is in seconds: 60 unless you set it, 3600 at most. When it is reached, the program and \
+everything it started is ended and you get the output so far.
+- Everything it leaves running in the background is ended when it returns.
+- Of output longer than 30000 characters you see the start and the end.";
 
-/// In seconds, as the clients count.
-const DEFAULT_TIMEOUT: u64 = 60;
-const LONGEST_TIMEOUT: u64 = 3600;
+/// How many characters of output are given back.
+const OUTPUT_LIMIT: usize = 30_000;
 
 /// The client's tool that runs a program.
 #[derive(Clone, Debug)]
 pub struct ExecuteCommand {
-    root: ClientRoot,
+    side: ClientSide,
+    environment: Environment,
     call_env: Vec<(String, String)>,
+    listener: Option<Listener>,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Input {
-    command: String,
-    #[serde(default)]
-    args: Vec<String>,
-    #[serde(default)]
-    timeout: Option<NonZeroU64>,
-    #[serde(default)]
-    cwd: Option<String>,
+/// Who hears what a command prints while it runs: which call it is, and the next piece.
+#[derive(Clone)]
+pub struct Listener(Arc<Hears>);
+
+type Hears = dyn Fn(ExecutionId, &str) + Send + Sync;
+
+impl Listener {
+    /// Returns the listener; it must not block.
+    pub fn new(hears: impl Fn(ExecutionId, &str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hears))
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener(…)")
+    }
 }
 
 impl ExecuteCommand {
-    /// Returns the tool for a project's folder.
-    pub fn new(root: ClientRoot) -> Self {
-        Self { root, call_env: Vec::new() }
+    /// Returns the tool for a project's folder, asking before it runs.
+    pub fn new(side: impl Into<ClientSide>) -> Self {
+        Self {
+            side: side.into(),
+            environment: Environment::default(),
+            call_env: Vec::new(),
+            listener: None,
+            needs_approval: true.into(),
+        }
+    }
+
+    /// Sets the environment that programs see on the client's machine: this and nothing else.
+    #[must_use]
+    pub fn with_environment(self, environment: Environment) -> Self {
+        Self { environment, ..self }
     }
 
     /// Sets variables that the call brings along.
@@ -55,82 +100,51 @@ impl ExecuteCommand {
         Self { call_env, ..self }
     }
 
+    /// Sets who hears the output while a program runs.
+    #[must_use]
+    pub fn with_listener(self, listener: Listener) -> Self {
+        Self { listener: Some(listener), ..self }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
     fn read(&self, call: &ToolCall) -> Result<(Input, PathBuf), Invalid> {
         let input: Input = input::parse(call)?;
         input.check()?;
         let cwd = match &input.cwd {
-            Some(cwd) => self.root.find(cwd)?.path,
-            None => self.root.path().to_owned(),
+            Some(cwd) => self.side.find(cwd, Use::Look)?.path,
+            None => self.side.root().to_owned(),
         };
         Ok((input, cwd))
     }
 
     fn understood(&self, line: &str, cwd: &Path) -> Analysis {
-        let machine = Elsewhere { root: &self.root };
         let env = &self.call_env;
-        let context = shell::Context { cwd, home: None, env, own: &[], machine: &machine };
-        let mut analysis = shell::analyse(line, &context);
-        // Without a shell even `echo` is a program, and which one it is only the client knows.
-        for part in &mut analysis.parts {
-            if !matches!(part.finding, Finding::Unproven { .. }) {
-                let name = part.argv.first().map_or("it", |word| word.shown());
-                let why = format!("which program `{name}` is on the client is not known");
-                part.finding = Finding::Unproven { why };
-            }
-        }
-        analysis
+        let Some(workspace) = self.side.workspace() else {
+            let machine = Elsewhere { root: self.side.client_root() };
+            let context = shell::Context { cwd, home: None, env, own: &[], machine: &machine };
+            return unproven(shell::analyse(line, &context));
+        };
+        let machine = Here::new(workspace, &self.environment);
+        let (home, own) = (self.environment.get("HOME").map(Path::new), workspace.off_limits());
+        shell::analyse(line, &shell::Context { cwd, home, env, own, machine: &machine })
     }
 }
 
-impl Input {
-    fn check(&self) -> Result<(), Invalid> {
-        if self.command.trim().is_empty() {
-            return Err(Invalid("`command` is empty: name a program".to_owned()));
+/// Without a shell even `echo` is a program, and which one it is only the client knows.
+fn unproven(mut analysis: Analysis) -> Analysis {
+    for part in &mut analysis.parts {
+        if !matches!(part.finding, Finding::Unproven { .. }) {
+            let name = part.argv.first().map_or("it", |word| word.shown());
+            let why = format!("which program `{name}` is on the client is not known");
+            part.finding = Finding::Unproven { why };
         }
-        // What is shown and what runs would differ: a name ends at its last letter.
-        if self.command.trim() != self.command || self.command.chars().any(char::is_control) {
-            return Err(Invalid(
-                "`command` holds a control character, or blanks at an end: name the program alone, \
-                 its words go to `args`"
-                    .to_owned(),
-            ));
-        }
-        if self.args.len() > ARGUMENTS {
-            let count = self.args.len();
-            return Err(Invalid(format!("`args` has {count} words, the limit is {ARGUMENTS}")));
-        }
-        if let Some(at) = self.args.iter().position(|word| word.contains('\0')) {
-            return Err(Invalid(format!("`args[{at}]` holds a NUL character: no program gets it")));
-        }
-        let bytes = self.command.len() + self.args.iter().map(|word| word.len() + 1).sum::<usize>();
-        if bytes > COMMAND_LIMIT {
-            return Err(Invalid(format!(
-                "the command has {bytes} bytes, the limit is {COMMAND_LIMIT}: put long texts into a file"
-            )));
-        }
-        if self.time_limit() > LONGEST_TIMEOUT {
-            return Err(Invalid(format!("`timeout`: at most {LONGEST_TIMEOUT} seconds")));
-        }
-        Ok(())
     }
-
-    fn time_limit(&self) -> u64 {
-        self.timeout.map_or(DEFAULT_TIMEOUT, NonZeroU64::get)
-    }
-
-    fn words(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.command).chain(&self.args)
-    }
-
-    /// Returns the command line that says exactly these words.
-    fn line(&self) -> String {
-        self.words().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// Writes a word so that no shell finds anything in it.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
+    analysis
 }
 
 /// Another machine: paths by their components, and nothing else.
@@ -180,14 +194,102 @@ impl Planner for ExecuteCommand {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_word_gets_out_of_its_quotes() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's; rm -rf $HOME"), r"'it'\''s; rm -rf $HOME'");
-        assert_eq!(quoted(""), "''");
+#[async_trait]
+impl Tool for ExecuteCommand {
+    fn name(&self) -> &'static str {
+        "execute_command"
     }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        self.side.check_runs(self.name())?;
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        // What the server let pass, it judged without seeing where the links of this machine lead.
+        if let Some(why) = permit.effects().iter().find_map(forbidden) {
+            return Err(ToolError::invalid(format!("the client does not run this: {why}")));
+        }
+        let (input, cwd) = self.read(permit.call())?;
+        if !disk::is_folder(&cwd) {
+            let cwd = cwd.display();
+            return Err(ToolError::invalid(format!("the folder `{cwd}` does not exist")));
+        }
+        let call = permit.call().id;
+        let heard = |piece: &str| {
+            if let Some(Listener(hears)) = &self.listener {
+                hears(call, piece);
+            }
+        };
+        let time_limit = Duration::from_secs(input.time_limit());
+        let launch = Launch {
+            program: &program(&input.command, &cwd),
+            arguments: &input.args.iter().map(String::as_str).collect::<Vec<_>>(),
+            cwd: &cwd,
+            environment: &self.environment.with(&self.call_env),
+            time_limit,
+            keep: OUTPUT_LIMIT / 2,
+            listener: self.listener.is_some().then_some(&heard),
+        };
+        let started = process::run(launch, &cancel).await;
+        report(started.map_err(|error| not_started(&input.command, error))?, time_limit)
+    }
+}
+
+fn forbidden(effect: &Effect) -> Option<&str> {
+    match effect {
+        Effect::Forbidden { why } => Some(why),
+        _ => None,
+    }
+}
+
+/// A bare name is looked up in `PATH`; any other starts from the folder the program runs in.
+fn program(command: &str, cwd: &Path) -> PathBuf {
+    if command.contains('/') { cwd.join(command) } else { PathBuf::from(command) }
+}
+
+fn not_started(command: &str, cause: io::Error) -> ToolError {
+    if cause.kind() == io::ErrorKind::NotFound {
+        return ToolError::invalid(format!("Command not found: {command}"));
+    }
+    ToolError::Io { doing: "run", path: command.to_owned(), cause }
+}
+
+fn report(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
+    let (exit_code, closing) = match ended.end {
+        End::Cancelled => return Err(ToolError::Interrupted),
+        End::TimedOut => (None, Some(format!("Command timed out after {}", spoken(time_limit)))),
+        End::Exited(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => (Some(code), None),
+            (None, Some(signal)) => {
+                (None, Some(format!("Ended by {}", process::signal_name(signal))))
+            }
+            (None, None) => (None, Some("Ended in an unknown way".to_owned())),
+        },
+    };
+    let (stdout, mut stderr) = ended.texts(OUTPUT_LIMIT);
+    if let Some(closing) = closing {
+        if !stderr.is_empty() && !stderr.ends_with('\n') {
+            stderr.push('\n');
+        }
+        stderr.push_str(&closing);
+    }
+    let success = exit_code == Some(0);
+    let (stdout, stderr) = (Some(stdout), Some(stderr));
+    Report { success, stdout, stderr, exit_code, entries: None }.output()
 }

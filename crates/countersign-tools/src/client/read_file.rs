@@ -1,41 +1,140 @@
 //! `read_file`: a file of the client's project.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
-use serde::Deserialize;
+use std::io::Read as _;
 
-use super::ClientRoot;
-use crate::input;
+use async_trait::async_trait;
+use countersign_core::{Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::report::{Report, in_words};
+use super::side::Use;
+use super::{CONTENT_LIMIT, ClientSide};
+use crate::blocking::blocking;
+use crate::disk::{self, DiskError};
 use crate::shown::shown;
+use crate::text::Text;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::{input, reach};
+
+const DESCRIPTION: &str = "\
+Reads a text file of the project and returns its content.
+
+- `path` is relative to the project's folder; nothing outside of it is reached.
+- UTF-8 and UTF-16 (with a byte order mark) are read as text; binary files are not shown.
+- Of a file longer than 100000 characters you see the start and the end, one above 10 MB is not read: \
+take a part of it with execute_command (`head`, `sed -n`).
+- It reads files only: use list_directory to see what is in a folder.";
 
 /// The client's tool that reads a file.
 #[derive(Clone, Debug)]
 pub struct ReadFile {
-    root: ClientRoot,
+    side: ClientSide,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The path of the file, relative to the project's folder.
     path: String,
 }
 
 impl ReadFile {
-    /// Returns the tool for a project's folder.
-    pub fn new(root: ClientRoot) -> Self {
-        Self { root }
+    /// Returns the tool for a project's folder, not asking before it runs.
+    pub fn new(side: impl Into<ClientSide>) -> Self {
+        Self { side: side.into(), needs_approval: false.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+
+    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
+        let input: Input = input::parse(call)?;
+        let target = self.side.find(&input.path, Use::Look)?;
+        Ok((input, target))
     }
 }
 
 impl Planner for ReadFile {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let Input { path } = input::parse(call)?;
-        let target = self.root.find(&path)?;
+        let (Input { path }, target) = self.read(call)?;
         let summary = format!("Read `{}` on the client", shown(&path));
-        Ok(Plan::new(vec![Effect::Read(target)], summary))
+        let effect = match self.side.workspace() {
+            Some(_) => reach::reading(&path, target)?,
+            None => Effect::Read(target),
+        };
+        Ok(Plan::new(vec![effect], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        self.plan(call)?;
+        self.read(call)?;
         Ok(input::as_preview(call))
     }
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn name(&self) -> &'static str {
+        "read_file"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        self.side.check_runs(self.name())?;
+        let tool = self.clone();
+        blocking(&cancel, move |_| {
+            let (Input { path }, target) = tool.read(permit.call())?;
+            Report::of(content(&path, &target)?).output()
+        })
+        .await
+    }
+}
+
+/// Returns the text of a file as it is, line ends and all.
+fn content(path: &str, target: &Target) -> Result<String, ToolError> {
+    let (file, metadata) = disk::open(&target.path).map_err(|error| match error {
+        DiskError::Folder => {
+            ToolError::invalid(format!("`{path}` is a folder; list_directory shows what is in it"))
+        }
+        other => in_words(other, path),
+    })?;
+    let limit = CONTENT_LIMIT as u64;
+    if metadata.len() > limit {
+        return Err(in_words(DiskError::TooLarge(metadata.len()), path));
+    }
+    let mut bytes = Vec::new();
+    // It may grow while it is read, and some files do not say how long they are.
+    let read = file.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|error| DiskError::Io("read", error).at(path))?;
+    if bytes.len() as u64 > limit {
+        return Err(in_words(DiskError::TooLarge(bytes.len() as u64), path));
+    }
+    let text = Text::decode(&bytes);
+    text.map(|text| text.content).map_err(|error| {
+        ToolError::invalid(format!(
+            "`{path}` {error} and cannot be given as text; look at it with a program in \
+             execute_command (`file`, `xxd`, `iconv`)"
+        ))
+    })
 }

@@ -1,39 +1,64 @@
 //! `write_file`: puts a text into a file of the client's project.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, Target, ToolCall};
+use async_trait::async_trait;
+use countersign_core::{
+    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use super::ClientRoot;
-use crate::input;
+use super::report::{Report, in_words};
+use super::side::Use;
+use super::{CONTENT_LIMIT, ClientSide};
+use crate::blocking::blocking;
+use crate::disk::Standing;
 use crate::shown::shown;
-use crate::text::size;
+use crate::text::{Encoding, Text, size};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::{input, reach};
 
-/// Above this many bytes a text is not sent to a client.
-const CONTENT_LIMIT: usize = 10 * 1024 * 1024;
+const DESCRIPTION: &str = "\
+Writes a text to a file of the project, in place of what is there.
+
+- `path` is relative to the project's folder; nothing outside of it is reached. Missing folders are made.
+- `content` is the whole new content, up to 10 MB. An existing file keeps its mode and its encoding.
+- Read an existing file before you write over it, so that nothing is lost that you have not seen.
+- The user may see the change before it is made and reject it.";
 
 /// The client's tool that writes a file.
 #[derive(Clone, Debug)]
 pub struct WriteFile {
-    root: ClientRoot,
+    side: ClientSide,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The path of the file, relative to the project's folder.
     path: String,
+    /// The whole content to write.
     content: String,
 }
 
 impl WriteFile {
-    /// Returns the tool for a project's folder.
-    pub fn new(root: ClientRoot) -> Self {
-        Self { root }
+    /// Returns the tool for a project's folder, asking before it runs.
+    pub fn new(side: impl Into<ClientSide>) -> Self {
+        Self { side: side.into(), needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
 
     fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
         let input: Input = input::parse(call)?;
-        let target = self.root.find(&input.path)?;
-        if target.path == self.root.path() {
+        let target = self.side.find(&input.path, Use::Change)?;
+        if target.path == self.side.root() {
             return Err(Invalid("`path` is the project's folder: name a file in it".to_owned()));
         }
         let bytes = input.content.len();
@@ -46,18 +71,81 @@ impl WriteFile {
         }
         Ok((input, target))
     }
+
+    fn write(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let (Input { path, content }, target) = self.read(permit.call())?;
+        let standing = Standing::read(&target.path).map_err(|error| in_words(error, &path))?;
+        standing.check(permit).map_err(|error| in_words(error, &path))?;
+        let encoding = match standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes)) {
+            Some(Ok(text)) => text.encoding,
+            Some(Err(_)) | None => Encoding::Utf8,
+        };
+        let replaced = standing.replace(&encoding.encode(&content));
+        replaced.map_err(|error| in_words(error, &path))?;
+        let count = content.chars().count();
+        Report::of(format!("Wrote {count} characters to {path}")).output()
+    }
 }
 
 impl Planner for WriteFile {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
         let summary = format!("Write `{}` on the client", shown(&input.path));
-        Ok(Plan::new(vec![Effect::Write(target)], summary))
+        let effects = match self.side.workspace() {
+            Some(_) => reach::writing(&input.path, target)?,
+            None => vec![Effect::Write(target)],
+        };
+        Ok(Plan::new(effects, summary))
     }
 
-    /// Shows the text that will be there: what is there now only the client can see.
+    /// Shows the text that will be there; only the client can see how that differs from what is.
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        self.read(call)?;
-        Ok(input::as_preview(call))
+        let (input, target) = self.read(call)?;
+        if self.side.workspace().is_none() {
+            return Ok(input::as_preview(call));
+        }
+        let invalid = |error| Invalid(in_words(error, &input.path).to_string());
+        let standing = Standing::read(&target.path).map_err(invalid)?;
+        standing.check_writable().map_err(invalid)?;
+        let preimage = standing.preimage();
+        let old = standing.snapshot.as_ref().map(|snapshot| Text::decode(&snapshot.bytes));
+        match old.transpose() {
+            Ok(old) => {
+                let old = old.map(|text| text.content);
+                let Input { path, content } = input;
+                Ok(Preview::Diff(DiffPreview::new(path, old.as_deref(), &content, preimage)))
+            }
+            // What is there cannot be shown; what will be there can.
+            Err(_) => Ok(Preview::Generic { input: call.input.clone(), preimages: vec![preimage] }),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn name(&self) -> &'static str {
+        "write_file"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        self.side.check_runs(self.name())?;
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.write(&permit)).await
     }
 }

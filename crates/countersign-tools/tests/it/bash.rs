@@ -1,16 +1,12 @@
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use countersign_core::{Effect, Preview, ToolOutput};
 use countersign_tools::ToolError;
 use serde_json::json;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::kin::Kin;
 use crate::world::{World, assert_has};
 
 #[tokio::test]
@@ -167,34 +163,6 @@ fn what_would_destroy_the_system_or_touch_the_gates_own_state_is_forbidden() {
     }
     for command in ["ls", "rm -rf build", "echo 'rm -rf /'"] {
         assert!(!forbidden(command), "{command}");
-    }
-}
-
-/// Everyone who holds the pipe `alive`: it ends when the last of them does.
-struct Kin {
-    up: Option<oneshot::Receiver<()>>,
-    gone: JoinHandle<()>,
-}
-
-impl Kin {
-    fn watch(world: &World) -> Self {
-        let path: PathBuf = world.fifo("alive");
-        let (tell, up) = oneshot::channel();
-        let gone = tokio::task::spawn_blocking(move || {
-            let mut pipe = BufReader::new(File::open(path).unwrap());
-            pipe.read_line(&mut String::new()).unwrap();
-            let _ = tell.send(());
-            pipe.read_to_end(&mut Vec::new()).unwrap();
-        });
-        Self { up: Some(up), gone }
-    }
-
-    async fn up(&mut self) {
-        self.up.take().unwrap().await.unwrap();
-    }
-
-    async fn gone(self) {
-        timeout(Duration::from_secs(20), self.gone).await.unwrap().unwrap();
     }
 }
 

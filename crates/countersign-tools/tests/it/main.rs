@@ -7,7 +7,13 @@ mod bash;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
+mod claude_code;
+#[cfg(test)]
 mod client;
+#[cfg(test)]
+mod client_command;
+#[cfg(test)]
+mod client_here;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
@@ -16,6 +22,8 @@ mod edit;
 mod glob;
 #[cfg(test)]
 mod grep;
+#[cfg(test)]
+mod kin;
 #[cfg(test)]
 mod multi_edit;
 #[cfg(test)]

@@ -110,6 +110,8 @@ impl World {
             tool_name: tool.to_owned(),
             input,
             cwd: self.root.clone(),
+            executor: countersign_core::Executor::Local,
+            agent: None,
         }
     }
 
@@ -124,6 +126,11 @@ impl World {
     /// Returns the permit of a call that a person has seen.
     pub(crate) fn approve(&self, tool: &str, input: Value) -> Permit {
         let preview = self.preview(tool, input.clone()).unwrap();
+        self.permit(self.call(tool, input), Some(preview)).unwrap()
+    }
+
+    /// Returns the permit of a call of which a person has seen just this.
+    pub(crate) fn shown(&self, tool: &str, input: Value, preview: Preview) -> Permit {
         self.permit(self.call(tool, input), Some(preview)).unwrap()
     }
 

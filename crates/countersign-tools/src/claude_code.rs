@@ -1,0 +1,196 @@
+//! Tools of Claude Code that are not ours: what it keeps for itself, and what it adds to tools we know.
+//!
+//! Most of them touch nothing but its own conversation, so they are planned as what they at most are: a
+//! look at the folder the agent works in. The names are those of version 2.1; one that is missing here
+//! is a tool nobody knows, which asks.
+
+use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
+use serde_json::Value;
+
+use crate::bash::Bash;
+use crate::input;
+use crate::workspace::Workspace;
+
+/// What a tool of Claude Code does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// Nothing outside its own conversation.
+    Nothing(&'static str),
+    /// Asks the person itself, in its own words.
+    Asks(&'static str),
+    /// Has something run later on.
+    Later(&'static str),
+}
+
+/// Every one of them, by name.
+const TOOLS: &[(&str, Does)] = &[
+    ("AskUserQuestion", Does::Asks("Ask the person a question")),
+    ("EnterPlanMode", Does::Asks("Plan first")),
+    ("ExitPlanMode", Does::Asks("Carry out the plan")),
+    ("Skill", Does::Asks("Follow a skill's instructions")),
+    ("AgentOutputTool", Does::Nothing("Read what an agent of its own said")),
+    ("BashOutput", Does::Nothing("Read what a command of its own printed")),
+    ("TaskOutput", Does::Nothing("Read what a task of its own printed")),
+    ("KillBash", Does::Nothing("End a command of its own")),
+    ("KillShell", Does::Nothing("End a command of its own")),
+    ("TaskStop", Does::Nothing("End a task of its own")),
+    ("TaskCreate", Does::Nothing("Note a task")),
+    ("TaskGet", Does::Nothing("Read a noted task")),
+    ("TaskList", Does::Nothing("Read the noted tasks")),
+    ("TaskUpdate", Does::Nothing("Change a noted task")),
+    ("CronList", Does::Nothing("List what it has planned for later")),
+    ("CronDelete", Does::Nothing("Take back what it has planned for later")),
+    ("ListAgents", Does::Nothing("List its agents")),
+    ("ListMcpResourcesTool", Does::Nothing("List what MCP servers offer")),
+    ("ReportFindings", Does::Nothing("Report what it found")),
+    ("StructuredOutput", Does::Nothing("Give its answer")),
+    ("ToolSearch", Does::Nothing("Look for tools")),
+    ("WaitForMcpServers", Does::Nothing("Wait for MCP servers")),
+    ("CronCreate", Does::Later("a prompt at a set time")),
+    ("ScheduleWakeup", Does::Later("a prompt after a while")),
+];
+
+/// Returns whether a tool asks the person itself: a gate before it would ask twice.
+pub fn asks_by_itself(tool: &str) -> bool {
+    matches!(found(tool), Some((_, Does::Asks(_))))
+}
+
+fn found(tool: &str) -> Option<&'static (&'static str, Does)> {
+    TOOLS.iter().find(|(name, _)| *name == tool)
+}
+
+/// A tool that Claude Code keeps for itself.
+#[derive(Clone, Debug)]
+pub(crate) struct ClaudeCodeTool {
+    workspace: Workspace,
+    does: Does,
+}
+
+impl ClaudeCodeTool {
+    /// Returns the tool of a name, if it is one of them.
+    pub(crate) fn named(name: &str, workspace: &Workspace) -> Option<Self> {
+        found(name).map(|(_, does)| Self { workspace: workspace.clone(), does: *does })
+    }
+}
+
+impl Planner for ClaudeCodeTool {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        input::fields(call)?;
+        let (effect, summary) = match self.does {
+            Does::Nothing(what) => {
+                (Effect::Read(self.workspace.resolve(&call.cwd, ".")?), what.to_owned())
+            }
+            Does::Asks(what) => {
+                let why = "what follows from it is the person's to say".to_owned();
+                (Effect::Opaque { why }, what.to_owned())
+            }
+            Does::Later(what) => {
+                (Effect::RunsLater { what: what.to_owned() }, format!("Plan {what}"))
+            }
+        };
+        Ok(Plan::new(vec![effect], summary))
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        input::fields(call)?;
+        Ok(input::as_preview(call))
+    }
+}
+
+/// `Monitor`: a command whose lines come in while the conversation goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Monitor(pub(crate) Bash);
+
+impl Monitor {
+    /// Returns the command alone, as Bash would be asked to run it.
+    fn command(call: &ToolCall) -> Result<ToolCall, Invalid> {
+        let command = input::fields(call)?.get("command").cloned();
+        let command = command.filter(Value::is_string);
+        let command = command.ok_or_else(|| Invalid("`command`: expected a text".to_owned()))?;
+        Ok(ToolCall { input: serde_json::json!({ "command": command }), ..call.clone() })
+    }
+}
+
+impl Planner for Monitor {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let mut plan = self.0.plan(&Self::command(call)?)?;
+        plan.effects.push(Effect::RunsLater { what: "a command that is watched".to_owned() });
+        Ok(plan)
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        self.0.preview(&Self::command(call)?)
+    }
+}
+
+/// A field that Claude Code adds to a tool of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Added {
+    name: &'static str,
+    is_flag: bool,
+    /// What it asks for where it is set, if that is for a person to say.
+    asks: Option<&'static str>,
+}
+
+/// Those of `Bash`.
+pub(crate) const OF_BASH: &[Added] = &[
+    Added { name: "run_in_background", is_flag: true, asks: None },
+    Added {
+        name: "dangerouslyDisableSandbox",
+        is_flag: true,
+        asks: Some("it would leave Claude Code's sandbox"),
+    },
+];
+
+/// Those of `Read`.
+pub(crate) const OF_READ: &[Added] = &[
+    Added { name: "allow_large", is_flag: true, asks: None },
+    Added { name: "pages", is_flag: false, asks: None },
+];
+
+/// A tool of ours, as Claude Code calls it.
+#[derive(Clone, Debug)]
+pub(crate) struct AsClaudeCodes<P> {
+    tool: P,
+    added: &'static [Added],
+}
+
+impl<P> AsClaudeCodes<P> {
+    pub(crate) fn new(tool: P, added: &'static [Added]) -> Self {
+        Self { tool, added }
+    }
+
+    /// Returns the call without what was added, and what that asks for.
+    fn ours(&self, call: &ToolCall) -> Result<(ToolCall, Vec<Effect>), Invalid> {
+        let mut call = call.clone();
+        let mut asked = Vec::new();
+        let Value::Object(fields) = &mut call.input else { return Ok((call, asked)) };
+        for Added { name, is_flag, asks } in self.added {
+            match fields.shift_remove(*name) {
+                None | Some(Value::Null | Value::Bool(false)) => {}
+                Some(Value::Bool(true)) if *is_flag => {
+                    asked.extend(asks.map(|why| Effect::Opaque { why: why.to_owned() }));
+                }
+                Some(Value::String(_)) if !is_flag => {}
+                Some(_) => {
+                    let kind = if *is_flag { "a boolean" } else { "a text" };
+                    return Err(Invalid(format!("`{name}`: expected {kind}")));
+                }
+            }
+        }
+        Ok((call, asked))
+    }
+}
+
+impl<P: Planner> Planner for AsClaudeCodes<P> {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let (call, asked) = self.ours(call)?;
+        let mut plan = self.tool.plan(&call)?;
+        plan.effects.extend(asked);
+        Ok(plan)
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        self.tool.preview(&self.ours(call)?.0)
+    }
+}

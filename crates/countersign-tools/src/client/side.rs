@@ -1,0 +1,164 @@
+//! The two sides of a client's tool: the server, which judges, and the client's machine, which runs.
+
+use std::path::{Path, PathBuf};
+
+use countersign_core::{Invalid, Side, Special, Target};
+
+use super::ClientRoot;
+use crate::shown::shown;
+use crate::tool::ToolError;
+use crate::workspace::{NotAFolder, Workspace};
+
+/// Where a client's tool stands: at the server, or on the machine whose files it is about.
+#[derive(Clone, Debug)]
+pub struct ClientSide(Stands);
+
+#[derive(Clone, Debug)]
+enum Stands {
+    There(ClientRoot),
+    // INVARIANT: the root of both is the same folder, links resolved.
+    Here { root: ClientRoot, workspace: Workspace },
+}
+
+/// What is to be done with a path: more is refused for a change than for a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Look,
+    Change,
+}
+
+impl From<ClientRoot> for ClientSide {
+    /// The server's side: its tools judge by the components of a path, and run nothing.
+    fn from(root: ClientRoot) -> Self {
+        Self(Stands::There(root))
+    }
+}
+
+impl ClientSide {
+    /// Returns the side of the machine the tools run on, below one folder that is there.
+    ///
+    /// Nothing in the folders `off_limits` is touched, wherever they lie.
+    pub fn here(
+        root: &Path,
+        off_limits: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Self, NotAFolder> {
+        let workspace = Workspace::new([root.to_owned()])?.keeping_out_of(off_limits);
+        let resolved = workspace.roots().first().map_or(root, PathBuf::as_path);
+        Ok(Self(Stands::Here { root: ClientRoot::new(resolved), workspace }))
+    }
+
+    /// Returns the project's folder.
+    pub fn root(&self) -> &Path {
+        match &self.0 {
+            Stands::There(root) | Stands::Here { root, .. } => root.path(),
+        }
+    }
+
+    /// Returns the folder as it was named, for paths by their components.
+    pub(super) fn client_root(&self) -> &ClientRoot {
+        match &self.0 {
+            Stands::There(root) | Stands::Here { root, .. } => root,
+        }
+    }
+
+    /// Returns the workspace of this machine, if this is where tools run.
+    pub(super) fn workspace(&self) -> Option<&Workspace> {
+        match &self.0 {
+            Stands::There(_) => None,
+            Stands::Here { workspace, .. } => Some(workspace),
+        }
+    }
+
+    /// Checks that a tool runs on this side.
+    pub(super) fn check_runs(&self, tool: &str) -> Result<&Workspace, ToolError> {
+        self.workspace().ok_or_else(|| {
+            ToolError::invalid(format!(
+                "`{tool}` runs on the client's machine; the server only judges it"
+            ))
+        })
+    }
+
+    /// Returns where a path of a call leads, if it may be reached.
+    ///
+    /// Both sides read it by its components first, so that they mean the same path. The client then
+    /// follows its links: what leads out of the folder, or to something that its name hid from the
+    /// server, is refused.
+    pub(super) fn find(&self, path: &str, to: Use) -> Result<Target, Invalid> {
+        let named = self.client_root().find(path)?;
+        let Stands::Here { workspace, .. } = &self.0 else { return Ok(named) };
+        let Some(text) = named.path.to_str() else {
+            return Err(Invalid("the project's folder has a name that is not UTF-8".to_owned()));
+        };
+        let found = workspace.find(self.root(), text)?;
+        if found.place.side == Side::Outside {
+            return Err(Invalid(format!(
+                "`{}` leads out of the project's folder by a link: the client does not follow it",
+                shown(path)
+            )));
+        }
+        match found.place.special.filter(|_| found.place.special != named.place.special) {
+            Some(Special::RunsLater) if to == Use::Look => Ok(found),
+            Some(hidden) => Err(Invalid(format!(
+                "`{}` is a link to {}, which its name does not say: the client does not follow \
+                 it; name the file itself",
+                shown(path),
+                what(hidden)
+            ))),
+            None => Ok(found),
+        }
+    }
+}
+
+fn what(special: Special) -> &'static str {
+    match special {
+        Special::Protected => "a protected file",
+        Special::Secret => "a file that holds secrets",
+        Special::RunsLater => "a file that runs by itself later",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_only_to_what_the_server_could_judge() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let root = base.join("p");
+        std::fs::create_dir_all(root.join("src/deep")).unwrap();
+        for (to, name) in [
+            ("/etc", "etc"),
+            ("..", "up"),
+            ("src/deep", "deep"),
+            (".env", "notes.txt"),
+            (".git/config", "conf"),
+            ("package.json", "meta"),
+            ("prod.env", ".env.local"),
+        ] {
+            symlink(to, root.join(name)).unwrap();
+        }
+        let side = ClientSide::here(&root, [base.join("own")]).unwrap();
+        let look = |path: &str| side.find(path, Use::Look).map(|target| target.path);
+        assert_eq!(look("deep/a.rs"), Ok(root.join("src/deep/a.rs")));
+        assert_eq!(look("meta"), Ok(root.join("package.json")));
+        // The server took the way back by its components, so that is what is meant here too.
+        assert_eq!(look("deep/../a.rs"), Ok(root.join("a.rs")));
+        assert_eq!(look("etc/../b"), Ok(root.join("b")));
+        assert_eq!(look(".env"), Ok(root.join(".env")));
+        assert_eq!(look(".env.local"), Ok(root.join("prod.env")), "a secret by both names");
+        let refuses = |path: &str, to, says: &str| {
+            let Invalid(text) = side.find(path, to).unwrap_err();
+            assert!(text.contains(says), "{path}: {text}");
+        };
+        refuses("etc/passwd", Use::Look, "leads out of the project's folder");
+        refuses("up", Use::Look, "leads out");
+        assert_eq!(look("up/p/a"), Ok(root.join("a")), "out and in again is in");
+        refuses("notes.txt", Use::Look, "holds secrets");
+        refuses("conf", Use::Look, "a protected file");
+        refuses("meta", Use::Change, "runs by itself later");
+        refuses("../own/x", Use::Look, "lies outside the project");
+    }
+}
