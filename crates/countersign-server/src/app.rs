@@ -1,15 +1,19 @@
 //! What every handler shares.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use countersign_agent::{Model, RunnerConfig};
+use countersign_agent::{ClaudeSetup, Model, RunnerConfig};
 use countersign_gate::{Gate, Project};
 use countersign_tools::{Catalogue, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
+use crate::chat::hub::Hubs;
+use crate::chat::post::Clients;
 use crate::projects::Projects;
 use crate::runs::Runs;
 use crate::sign_in::SignIns;
+use crate::ways::ApprovalSwitch;
 
 /// Who answers the prompts.
 #[derive(Clone)]
@@ -34,6 +38,10 @@ pub struct ServerConfig {
     pub catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
     /// Who answers.
     pub model: ModelSource,
+    /// Where the Claude Code CLI is, and what it may know of the environment.
+    pub claude: ClaudeSetup,
+    /// Whether people are asked.
+    pub approval_switch: ApprovalSwitch,
     /// What opens the door.
     pub credential: crate::Credential,
     /// Renders the metrics in Prometheus' format.
@@ -50,12 +58,18 @@ pub(crate) struct Parts {
     pub(crate) runs: Runs,
     pub(crate) sign_ins: SignIns,
     pub(crate) model: ModelSource,
+    pub(crate) claude: ClaudeSetup,
+    pub(crate) approval_switch: ApprovalSwitch,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
     pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
     /// Cancelled when the server is to stop: sockets close, runs are suspended.
     pub(crate) stopping: CancellationToken,
     pub(crate) port: u16,
+    /// How long a body may take to come.
+    pub(crate) body_patience: Duration,
+    pub(crate) hubs: Hubs,
+    pub(crate) clients: Clients,
 }
 
 impl std::ops::Deref for App {
@@ -67,19 +81,29 @@ impl std::ops::Deref for App {
 }
 
 impl App {
-    pub(crate) fn new(config: ServerConfig, port: u16, stopping: CancellationToken) -> Self {
+    pub(crate) fn new(
+        config: ServerConfig,
+        port: u16,
+        body_patience: Duration,
+        stopping: CancellationToken,
+    ) -> Self {
         let sign_ins = SignIns::new(config.gate.clone(), config.credential);
         Self(Arc::new(Parts {
+            projects: Projects::new(config.gate.clone(), config.workspaces),
             gate: config.gate,
-            projects: Projects::new(config.workspaces),
             runs: Runs::default(),
             sign_ins,
             model: config.model,
+            claude: config.claude,
+            approval_switch: config.approval_switch,
             metrics: config.metrics,
             toolbox: config.toolbox,
             catalogue: config.catalogue,
             stopping,
             port,
+            body_patience,
+            hubs: Hubs::default(),
+            clients: Clients::default(),
         }))
     }
 

@@ -1,17 +1,20 @@
 //! The audit of a project, as a list: what was decided, by whom, on what they saw, and what ran.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use countersign_core::Status;
+use axum::extract::State;
 use countersign_gate::{Act, AuditRow, CallAct, StoreError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
+use crate::query::{Query, limit};
+use crate::refusals::Looking;
+use crate::segments::Segments;
 use crate::sign_in::SignedIn;
 use crate::socket::request::RiskLevel;
+use crate::status::CallStatus;
 
 /// How many entries a page has at the most.
 const MOST: usize = 1000;
@@ -20,9 +23,12 @@ const MOST: usize = 1000;
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// Where the page before it ended.
+    /// Where the page before it ended: its `next_cursor`.
+    #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
-    /// How many, 100 unless said and 1000 at the most.
+    /// How many, 100 unless said; a page has 1,000 at the most.
+    #[serde(default, deserialize_with = "limit")]
+    #[param(minimum = 1)]
     limit: Option<usize>,
 }
 
@@ -58,12 +64,39 @@ pub(crate) enum ActView {
     Call(Box<CallActView>),
     /// The rules of the project, or of one of its conversations, were changed.
     Rules(RulesActView),
+    /// What the project has settled for itself was changed.
+    Settings(SettingsActView),
+    /// What somebody said came of a call that ran elsewhere was not taken.
+    ResultRefused(RefusalActView),
+}
+
+/// A project whose name or settings were changed; what is null is as the server has it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SettingsActView {
+    who: String,
+    name: String,
+    #[schema(required)]
+    medium_seconds: Option<u64>,
+    #[schema(required)]
+    high_seconds: Option<u64>,
+    #[schema(required)]
+    tool_approval_enabled: Option<bool>,
+}
+
+/// A result that was not taken: it was late, or not theirs to say.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RefusalActView {
+    approval_id: String,
+    tool_id: String,
+    reason: String,
+    /// The digest of what they said.
+    result: String,
 }
 
 /// A call that came into a state.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CallActView {
-    status: AuditStatus,
+    status: CallStatus,
     /// Who brought it there, where somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -115,38 +148,21 @@ pub(crate) struct RulesActView {
     revoked: Vec<String>,
 }
 
-/// The state a call came into.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum AuditStatus {
-    Pending,
-    AwaitingApproval,
-    Approved,
-    Executing,
-    Completed,
-    Failed,
-    Rejected,
-    Timeout,
-    Cancelled,
-}
-
 /// `GET /my/projects/{project_id}/audit`: what was decided and what ran, the oldest first.
-#[utoipa::path(get, operation_id = "list_audit", path = "/my/projects/{project_id}/audit", params(("project_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_audit", tag = "audit", path = "/my/projects/{project_id}/audit", params(("project_id" = String, Path), Page), responses(
     (status = 200, body = AuditList),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Looking,
 ))]
 pub(crate) async fn list(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Query(page): Query<Page>,
 ) -> Result<Json<AuditList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let after = page.cursor.as_deref().map(place).transpose()?;
     let after = after.map(|seq| (project.id.clone(), seq));
-    let limit = page.limit.unwrap_or(100).clamp(1, MOST);
+    let limit = page.limit.unwrap_or(100).min(MOST);
     let rows = app.gate.store().audit_rows(Some(&project.id), after, limit).await?;
     let next_cursor = rows.last().filter(|_| rows.len() == limit).map(|row| row.seq.to_string());
     let entries = rows.into_iter().map(AuditEntry::try_from).collect::<Result<_, _>>()?;
@@ -175,6 +191,21 @@ impl From<Act> for ActView {
                 let session_id = session_id.map(|id| id.to_string());
                 Self::Rules(RulesActView { who, session_id, kept, revoked })
             }
+            Act::Settings { who, name, settings } => Self::Settings(SettingsActView {
+                who,
+                name,
+                medium_seconds: settings.medium_seconds,
+                high_seconds: settings.high_seconds,
+                tool_approval_enabled: settings.tool_approval_enabled,
+            }),
+            Act::ResultRefused { approval_id, tool_id, reason, result } => {
+                Self::ResultRefused(RefusalActView {
+                    approval_id: approval_id.to_string(),
+                    tool_id: tool_id.to_string(),
+                    reason,
+                    result: result.to_string(),
+                })
+            }
         }
     }
 }
@@ -199,22 +230,6 @@ impl From<CallAct> for CallActView {
             result: act.result.map(|digest| digest.to_string()),
             message: act.message,
             error_type: act.error_type,
-        }
-    }
-}
-
-impl From<Status> for AuditStatus {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Pending => Self::Pending,
-            Status::AwaitingApproval => Self::AwaitingApproval,
-            Status::Approved => Self::Approved,
-            Status::Executing => Self::Executing,
-            Status::Completed => Self::Completed,
-            Status::Failed => Self::Failed,
-            Status::Rejected => Self::Rejected,
-            Status::Timeout => Self::Timeout,
-            Status::Cancelled => Self::Cancelled,
         }
     }
 }

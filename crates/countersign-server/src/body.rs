@@ -1,32 +1,102 @@
-//! Bodies of requests: JSON, read strictly enough to say what is wrong with it.
+//! Bodies of requests: JSON whatever they call themselves, read in time and up to a size.
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use std::time::Duration;
+
 use axum::extract::{FromRequest, Request};
-use axum::http::StatusCode;
-use serde::de::DeserializeOwned;
+use axum::http::{StatusCode, header};
+use futures_util::StreamExt;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::error::ApiError;
 
-/// The JSON body of a request.
-pub(crate) struct Body<T>(pub(crate) T);
+/// Hardly any body needs more.
+pub(crate) const LIMIT: usize = 4 * 1024 * 1024;
 
-impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+/// What a client read for us may be longer: 10 MiB of text, with all that JSON makes of it.
+pub(crate) const RESULT_LIMIT: usize = 24 * 1024 * 1024;
+
+/// How much of a body that is too large is read all the same, so that its sender hears the answer.
+const DRAINED: usize = 64 * 1024 * 1024;
+
+/// How long a body may take to come.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The JSON body of a request.
+///
+/// It need not say that it is JSON: the founding documents' client does not. Other pages are kept out
+/// by `guard` and by the cookie.
+pub(crate) struct Body<T, const MOST: usize = LIMIT>(pub(crate) T);
+
+/// The same where nothing means `{}`.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, const MOST: usize> FromRequest<App> for Body<T, MOST> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let Json(body) = Json::from_request(request, app).await.map_err(|it| refused(&it))?;
-        Ok(Self(body))
+        parse(&whole(request, app.body_patience, MOST).await?).map(Self)
     }
 }
 
-fn refused(rejection: &JsonRejection) -> ApiError {
-    let error = ApiError::bad_request("bad_request", rejection.body_text());
-    match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, code: "too_large", ..error }
+impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let body = whole(request, app.body_patience, LIMIT).await?;
+        parse(if body.is_empty() { b"{}" } else { &body }).map(Self)
+    }
+}
+
+async fn whole(request: Request, patience: Duration, most: usize) -> Result<Vec<u8>, ApiError> {
+    match timeout(patience, read(request, most)).await {
+        Ok(read) => read,
+        Err(_) => Err(ApiError {
+            status: StatusCode::REQUEST_TIMEOUT,
+            ..ApiError::bad_request("slow_body", "the body did not come in time")
+        }),
+    }
+}
+
+async fn read(request: Request, most: usize) -> Result<Vec<u8>, ApiError> {
+    let told = request.headers().get(header::CONTENT_LENGTH);
+    let told = told.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if told.is_some_and(|length| length > DRAINED) {
+        return Err(too_large(most));
+    }
+    let mut whole = Vec::with_capacity(told.unwrap_or_default().min(LIMIT));
+    let mut length = 0;
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| {
+            ApiError::bad_request("broken_body", format!("the body broke off: {error}"))
+        })?;
+        length += piece.len();
+        if length <= most {
+            whole.extend_from_slice(&piece);
+        } else if length > DRAINED {
+            break;
         }
-        _ => error,
+    }
+    if length > most { Err(too_large(most)) } else { Ok(whole) }
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    if let Err(why) = serde_json::from_slice::<IgnoredAny>(body) {
+        return Err(ApiError::bad_request("bad_json", format!("this is not JSON: {why}")));
+    }
+    let reader = &mut serde_json::Deserializer::from_slice(body);
+    serde_path_to_error::deserialize(reader).map_err(|error| {
+        let (place, why) = (error.path().to_string(), error.inner());
+        let told = if place == "." { why.to_string() } else { format!("`{place}`: {why}") };
+        ApiError::bad_request("bad_request", told)
+    })
+}
+
+fn too_large(most: usize) -> ApiError {
+    ApiError {
+        status: StatusCode::PAYLOAD_TOO_LARGE,
+        ..ApiError::bad_request("too_large", format!("a body may have {most} bytes at the most"))
     }
 }

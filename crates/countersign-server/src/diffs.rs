@@ -1,14 +1,16 @@
 //! The rest of a diff that is too long to go with its request.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use countersign_core::ApprovalId;
+use axum::extract::State;
 use countersign_gate::DiffLines;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
+use crate::query::{Query, limit, number};
+use crate::refusals::Looking;
+use crate::segments::{Segments, approval_id, unknown_approval};
 use crate::sign_in::SignedIn;
 
 /// How many lines go out at once.
@@ -16,14 +18,19 @@ const MOST: usize = 5_000;
 
 /// Which lines.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Stretch {
     /// Which file of the preview, from 0.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
+    #[param(minimum = 0)]
     file: usize,
     /// How many lines to skip.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
+    #[param(minimum = 0)]
     from: usize,
-    /// How many to return, 1,000 unless said.
+    /// How many to return, 1,000 unless said and 5,000 at the most.
+    #[serde(default, deserialize_with = "limit")]
+    #[param(minimum = 1)]
     limit: Option<usize>,
 }
 
@@ -40,26 +47,23 @@ pub(crate) struct DiffPage {
 }
 
 /// `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff.
-#[utoipa::path(get, path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), Stretch), responses(
+#[utoipa::path(get, operation_id = "get_diff", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), Stretch), responses(
     (status = 200, body = DiffPage),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Looking,
 ))]
 pub(crate) async fn get(
     _: SignedIn,
     State(app): State<App>,
-    Path((project, approval)): Path<(String, String)>,
+    Segments((project, approval)): Segments<(String, String)>,
     Query(stretch): Query<Stretch>,
 ) -> Result<Json<DiffPage>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
-    let unknown = || ApiError::not_found(format!("no approval request has the id `{approval}`"));
-    let id: ApprovalId = approval.parse().map_err(|_| unknown())?;
+    let (project, _) = &*app.projects.get(&project).await?;
+    let id = approval_id(&approval)?;
     let found = app.gate.store().approval(id).await?;
     if found.is_none_or(|found| found.call.project != project.id) {
-        return Err(unknown());
+        return Err(unknown_approval(&approval));
     }
-    let limit = stretch.limit.unwrap_or(1_000).clamp(1, MOST);
+    let limit = stretch.limit.unwrap_or(1_000).min(MOST);
     let found = app.gate.store().diff_lines(id, stretch.file, stretch.from, limit).await?;
     let Some(DiffLines { lines, total }) = found else {
         return Err(ApiError::not_found("nothing was left out of this diff: it is in the request"));

@@ -4,10 +4,13 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use countersign_agent::BeginError;
-use countersign_core::Status;
+use countersign_core::{Approval, Status};
 use countersign_gate::{DecideError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::approvals::view::ApprovalView;
+use crate::tools::view::ExecutionView;
 
 /// Why a request was not served.
 #[derive(Debug)]
@@ -16,6 +19,17 @@ pub(crate) struct ApiError {
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) hint: Option<&'static str>,
+    /// What stands instead of what was wanted.
+    pub(crate) stands: Option<Stands>,
+}
+
+/// What stands instead of what was wanted: a request, or a call.
+#[derive(Debug)]
+pub(crate) enum Stands {
+    /// A request for approval.
+    Approval(Box<ApprovalView>),
+    /// A call.
+    Execution(Box<ExecutionView>),
 }
 
 /// The body of an error.
@@ -23,6 +37,14 @@ pub(crate) struct ApiError {
 pub(crate) struct ErrorBody {
     success: bool,
     error: ErrorView,
+    /// The request as it stands, where that is why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    approval: Option<ApprovalView>,
+    /// The call as it stands, where that is why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    execution: Option<ExecutionView>,
 }
 
 /// What went wrong.
@@ -34,12 +56,43 @@ pub(crate) struct ErrorView {
     message: String,
     /// What can be done about it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     hint: Option<&'static str>,
 }
 
 impl ApiError {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), hint: None, stands: None }
+    }
+
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code, message: message.into(), hint: None }
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// Returns the same, with the request that stands.
+    pub(crate) fn with_approval(self, approval: Approval) -> Self {
+        Self { stands: Some(Stands::Approval(Box::new(approval.into()))), ..self }
+    }
+
+    /// Returns the same, with a request that stands where none came along and it is a conflict.
+    pub(crate) fn or_approval(self, asked: Approval) -> Self {
+        let lacks = self.status == StatusCode::CONFLICT && self.stands.is_none();
+        if lacks { self.with_approval(asked) } else { self }
+    }
+
+    /// Returns the same, with the call that stands.
+    pub(crate) fn with_execution(self, call: Approval) -> Self {
+        Self { stands: Some(Stands::Execution(Box::new(call.into()))), ..self }
+    }
+
+    pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
+    }
+
+    /// A path that is there, but not for this.
+    pub(crate) fn wrong_method() -> Self {
+        let why = "this address does not take that method; the `Allow` header says which it takes";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", why)
     }
 
     /// A cursor that no list of ours has given out.
@@ -48,40 +101,27 @@ impl ApiError {
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            code: "not_found",
-            message: message.into(),
-            hint: None,
-        }
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     pub(crate) fn forbidden(code: &'static str, message: impl Into<String>) -> Self {
-        Self { status: StatusCode::FORBIDDEN, code, message: message.into(), hint: None }
+        Self::new(StatusCode::FORBIDDEN, code, message)
     }
 
     pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
-        Self { status: StatusCode::CONFLICT, code, message: message.into(), hint: None }
+        Self::new(StatusCode::CONFLICT, code, message)
     }
 
     pub(crate) fn internal(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            code,
-            message: message.into(),
-            hint: Some("look at the server's log"),
-        }
+        let hint = Some("look at the server's log");
+        Self { hint, ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, code, message) }
     }
 
     pub(crate) fn not_signed_in() -> Self {
-        Self {
-            status: StatusCode::UNAUTHORIZED,
-            code: "not_signed_in",
-            message: "this needs a credential".to_owned(),
-            hint: Some(
-                "open the sign-in link that countersign printed, or send `Authorization: Bearer`",
-            ),
-        }
+        let hint =
+            "open the sign-in link that countersign printed, or send `Authorization: Bearer`";
+        let why = "this needs a credential";
+        Self { hint: Some(hint), ..Self::new(StatusCode::UNAUTHORIZED, "not_signed_in", why) }
     }
 }
 
@@ -100,6 +140,7 @@ impl From<StoreError> for ApiError {
             code: "store",
             message,
             hint: Some(hint),
+            stands: None,
         }
     }
 }
@@ -120,11 +161,17 @@ impl From<DecideError> for ApiError {
             DecideError::Unknown(_) => {
                 Self { code: "unknown_request", ..Self::not_found(error.to_string()) }
             }
-            DecideError::AlreadySettled(ref stands) if stands.0.status() == Status::Timeout => {
+            DecideError::AlreadySettled(stands) if stands.0.status() == Status::Timeout => {
                 Self::conflict("expired", "the request has expired: nobody decided in time")
+                    .with_approval(*stands.0)
             }
-            DecideError::AlreadySettled(_) => Self::conflict("already_settled", error.to_string()),
-            DecideError::Drift(_) => Self::conflict("drift", error.to_string()),
+            DecideError::AlreadySettled(ref stands) => {
+                Self::conflict("already_settled", error.to_string())
+                    .with_approval(Approval::clone(&stands.0))
+            }
+            DecideError::Drift(ref stands) => {
+                Self::conflict("drift", error.to_string()).with_approval(Approval::clone(stands))
+            }
             DecideError::Invalid(_) => Self::bad_request("invalid_input", error.to_string()),
             DecideError::Denied(_) => Self::conflict("denied", error.to_string()),
             DecideError::NotAlways(_) => Self::bad_request("not_always", error.to_string()),
@@ -135,8 +182,14 @@ impl From<DecideError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Self { status, code, message, hint } = self;
-        let body = ErrorBody { success: false, error: ErrorView { code, message, hint } };
+        let Self { status, code, message, hint, stands } = self;
+        let (approval, execution) = match stands {
+            None => (None, None),
+            Some(Stands::Approval(approval)) => (Some(*approval), None),
+            Some(Stands::Execution(execution)) => (None, Some(*execution)),
+        };
+        let error = ErrorView { code, message, hint };
+        let body = ErrorBody { success: false, error, approval, execution };
         (status, Json(body)).into_response()
     }
 }

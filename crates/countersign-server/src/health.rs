@@ -9,6 +9,7 @@ use countersign_gate::StoreError;
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::error::ErrorBody;
 
 /// How long whoever collects the metrics waits for a number from the database.
 const COUNTING: Duration = Duration::from_secs(1);
@@ -17,7 +18,10 @@ const COUNTING: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /healthz`: the process answers.
-#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String, content_type = "text/plain")))]
+#[utoipa::path(get, path = "/healthz", responses(
+    (status = 200, body = String, content_type = "text/plain"),
+    (status = 403, body = ErrorBody),
+))]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
@@ -25,15 +29,15 @@ pub(crate) async fn healthz() -> &'static str {
 /// `GET /readyz`: the database answers too, and this server counts among those on it.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, body = String, content_type = "text/plain"),
+    (status = 403, body = ErrorBody),
     (status = 503, body = String, content_type = "text/plain"),
 ))]
 pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
     let not_ready = |why: String| (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}\n"));
-    let project = match app.projects.get("default") {
-        Ok((project, _)) => project.id.clone(),
-        Err(error) => return not_ready(error.message),
+    let Some(place) = app.projects.find("default") else {
+        return not_ready("there is no project".to_owned());
     };
-    match timeout(PATIENCE, app.gate.store().head(&project)).await {
+    match timeout(PATIENCE, app.gate.store().head(&place.0.id)).await {
         _ if app.stopping.is_cancelled() => not_ready("the server is stopping".to_owned()),
         _ if app.gate.is_fenced() => not_ready("another server has taken over".to_owned()),
         Err(_) => not_ready("the database does not answer".to_owned()),
@@ -43,7 +47,10 @@ pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
 }
 
 /// `GET /metrics`: counters in Prometheus' text format, of this process but for what waits.
-#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String, content_type = "text/plain")))]
+#[utoipa::path(get, path = "/metrics", responses(
+    (status = 200, body = String, content_type = "text/plain"),
+    (status = 403, body = ErrorBody),
+))]
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let pending = match tokio::time::timeout(COUNTING, pending(&app)).await {
         Ok(Ok(pending)) => f64::from(u32::try_from(pending).unwrap_or(u32::MAX)),

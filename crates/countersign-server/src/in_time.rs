@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use tokio::time::timeout;
 
 use crate::error::ApiError;
@@ -30,11 +29,11 @@ where
             Err(ApiError::internal("broken", "something went wrong inside the server"))
         }
         Err(_) => Err(ApiError {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            code: "store",
-            message: "the database does not answer; whether this counts is seen when it does"
-                .to_owned(),
             hint: Some("see that the database is running, then look again"),
+            ..ApiError::unavailable(
+                "store",
+                "the database does not answer; whether this counts is seen when it does",
+            )
         }),
     }
 }

@@ -7,9 +7,13 @@
 //! `runs`.
 
 mod app;
+mod approvals;
 mod audit;
 mod body;
+mod chat;
+mod decide;
 mod diffs;
+mod docs;
 mod error;
 mod guard;
 mod health;
@@ -18,15 +22,22 @@ mod membership;
 mod openapi;
 mod page;
 mod projects;
+mod query;
+mod refusals;
 mod router;
 mod rules;
 mod runs;
+mod segments;
 mod serve;
 mod sessions;
 mod sign_in;
 mod socket;
+mod status;
+mod tools;
+mod ways;
 
 pub use app::{ModelSource, ServerConfig};
 pub use openapi::document as openapi;
 pub use serve::{ServeError, Server};
 pub use sign_in::{Credential, SignInLink};
+pub use ways::ApprovalSwitch;

@@ -2,12 +2,20 @@
 
 use axum::Json;
 use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as OpenApiDocument;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 
+use crate::chat::{event, stream};
 use crate::error::{ErrorBody, ErrorView};
+use crate::projects::api as projects;
 use crate::rules::{check, simulate, view};
-use crate::sessions::{SessionList, SessionView};
+use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
-use crate::{audit, diffs, health, rules, sessions};
+use crate::tools::{available, calls, executions, lease, result};
+use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -17,11 +25,31 @@ use crate::{audit, diffs, health, rules, sessions};
                        `/api/terminal/ws/agent` takes `ClientCommand`s and sends `ServerMessage`s."
     ),
     paths(
+        get,
+        docs::get,
         health::healthz,
         health::readyz,
         health::metrics,
-        diffs::get,
+        projects::list,
+        projects::make,
+        projects::get,
+        projects::change,
+        chat::send,
+        stream::listen,
         sessions::list,
+        messages::list,
+        sessions::interrupt,
+        approvals::list,
+        approvals::get,
+        approvals::approve,
+        approvals::reject,
+        diffs::get,
+        available::list,
+        executions::list,
+        calls::hand_in,
+        calls::get,
+        result::report,
+        lease::hold,
         audit::list,
         rules::list,
         rules::replace,
@@ -46,17 +74,71 @@ use crate::{audit, diffs, health, rules, sessions};
         simulate::SimulationView,
         command::ClientCommand,
         message::ServerMessage,
+        event::StreamEvent,
         request::ApprovalRequest,
     ))
 )]
 struct Api;
 
 /// Returns the OpenAPI document.
-pub fn document() -> utoipa::openapi::OpenApi {
-    Api::openapi()
+pub fn document() -> OpenApiDocument {
+    let mut document = Api::openapi();
+    door(&mut document);
+    for (path, item) in &mut document.paths.paths {
+        let methods =
+            [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+        for operation in methods.into_iter().flatten() {
+            operation.security = Some(credentials(path));
+            retold(operation);
+        }
+    }
+    document
 }
 
-/// `GET /openapi.json`: this description.
-pub(crate) async fn get() -> Json<utoipa::openapi::OpenApi> {
+/// Describes what opens the door.
+fn door(document: &mut OpenApiDocument) {
+    let components = document.components.get_or_insert_default();
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
+    let bearer = bearer.description(Some("`countersign serve --token`")).build();
+    let cookie = ApiKeyValue::with_description(
+        "countersign_4180",
+        "What the page gets when somebody signs in; the name ends in the server's port.",
+    );
+    let token = ApiKeyValue::with_description("token", "Only on the stream and the WebSocket.");
+    for (name, scheme) in [
+        ("bearer", SecurityScheme::Http(bearer)),
+        ("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(cookie))),
+        ("token", SecurityScheme::ApiKey(ApiKey::Query(token))),
+    ] {
+        components.add_security_scheme(name, scheme);
+    }
+}
+
+/// Returns what opens a path; nothing is needed for what is not a project's.
+fn credentials(path: &str) -> Vec<SecurityRequirement> {
+    let stream = path.ends_with("/chat/stream").then_some("token");
+    let names = ["bearer", "cookie"].into_iter().chain(stream);
+    let needed = names.filter(|_| path.starts_with("/my/"));
+    needed.map(|name| SecurityRequirement::new(name, Vec::<String>::new())).collect()
+}
+
+/// The comment on a handler begins with its path, which the document has already, and may go on for
+/// more than a sentence.
+fn retold(operation: &mut Operation) {
+    let Some(told) = operation.summary.take() else { return };
+    let told = told.split_once("`: ").map_or(told.as_str(), |(_, told)| told).replace('\n', " ");
+    let (summary, rest) = told.split_once(". ").unwrap_or((told.trim_end_matches('.'), ""));
+    let mut letters = summary.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    operation.summary = Some(format!("{}{}", first.unwrap_or_default(), letters.as_str()));
+    let more = operation.description.take().unwrap_or_default();
+    let parts: Vec<_> =
+        [rest.trim(), more.trim()].into_iter().filter(|it| !it.is_empty()).collect();
+    operation.description = (!parts.is_empty()).then(|| parts.join("\n\n"));
+}
+
+/// `GET /openapi.json`: this API for programs.
+#[utoipa::path(get, operation_id = "openapi", tag = "description", path = "/openapi.json", responses((status = 200, body = Object)))]
+pub(crate) async fn get() -> Json<OpenApiDocument> {
     Json(document())
 }

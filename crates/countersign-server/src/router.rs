@@ -9,17 +9,17 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
-use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::app::App;
+use crate::chat::stream;
 use crate::error::ApiError;
 use crate::guard::{Guard, guard};
+use crate::projects::api as projects;
 use crate::rules::{check, simulate};
-use crate::{audit, diffs, health, openapi, page, rules, sessions, socket};
-
-/// No body needs more; tools' inputs come over the socket, which has its own limit.
-const BODY_LIMIT: usize = 4 * 1024 * 1024;
+use crate::sessions::messages;
+use crate::tools::{available, calls, executions, lease, result};
+use crate::{approvals, audit, chat, diffs, docs, health, openapi, page, rules, sessions, socket};
 
 /// Scripts, styles and connections only from here; nothing may frame the page.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -32,23 +32,20 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::get))
+        .route("/docs", get(docs::get))
+        .route("/docs/style.css", get(docs::style))
         .route("/", get(page::root))
         .route("/agent", get(page::agent))
         .route("/agent/{session}", get(page::agent))
+        .route("/history", get(page::agent))
         .route("/rules", get(page::agent))
         .route("/rules/{view}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
-        .route("/my/projects/{project_id}/sessions", get(sessions::list))
-        .route("/my/projects/{project_id}/audit", get(audit::list))
-        .route("/my/projects/{project_id}/approvals/{approval_id}/diff", get(diffs::get))
-        .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))
-        .route("/my/projects/{project_id}/rules/check", post(check::check))
-        .route("/my/projects/{project_id}/rules/simulate", post(simulate::simulate))
-        .route("/my/projects/{project_id}/rules/trust", post(rules::trust))
-        .route("/my/projects/{project_id}/rules/{rule_id}", delete(rules::revoke))
+        .route("/my/projects", get(projects::list).post(projects::make))
+        .merge(of_project())
         .route(socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
-        .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
+        .method_not_allowed_fallback(async || ApiError::wrong_method())
         .layer(CompressionLayer::new())
         .layer(header(CONTENT_SECURITY_POLICY, CSP))
         .layer(header(X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -57,6 +54,40 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .layer(from_fn_with_state(hosts, guard))
         .layer(CatchPanicLayer::new())
         .with_state(app)
+}
+
+/// What there is of one project. Not nested: handlers look at the whole path.
+fn of_project() -> Router<App> {
+    Router::new()
+        .route("/my/projects/{project_id}", get(projects::get).patch(projects::change))
+        .route("/my/projects/{project_id}/chat/messages", post(chat::send))
+        .route("/my/projects/{project_id}/chat/stream", get(stream::listen))
+        .route("/my/projects/{project_id}/sessions", get(sessions::list))
+        .route("/my/projects/{project_id}/sessions/{session_id}/messages", get(messages::list))
+        .route(
+            "/my/projects/{project_id}/sessions/{session_id}/interrupt",
+            post(sessions::interrupt),
+        )
+        .route("/my/projects/{project_id}/approvals", get(approvals::list))
+        .route("/my/projects/{project_id}/approvals/{approval_id}", get(approvals::get))
+        .route(
+            "/my/projects/{project_id}/approvals/{approval_id}/approve",
+            post(approvals::approve),
+        )
+        .route("/my/projects/{project_id}/approvals/{approval_id}/reject", post(approvals::reject))
+        .route("/my/projects/{project_id}/approvals/{approval_id}/diff", get(diffs::get))
+        .route("/my/projects/{project_id}/tools/available", get(available::list))
+        .route("/my/projects/{project_id}/tools/executions", get(executions::list))
+        .route("/my/projects/{project_id}/tools/calls", post(calls::hand_in))
+        .route("/my/projects/{project_id}/tools/{tool_id}", get(calls::get))
+        .route("/my/projects/{project_id}/tools/{tool_id}/result", post(result::report))
+        .route("/my/projects/{project_id}/tools/{tool_id}/lease", post(lease::hold))
+        .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))
+        .route("/my/projects/{project_id}/rules/check", post(check::check))
+        .route("/my/projects/{project_id}/rules/simulate", post(simulate::simulate))
+        .route("/my/projects/{project_id}/rules/trust", post(rules::trust))
+        .route("/my/projects/{project_id}/rules/{rule_id}", delete(rules::revoke))
+        .route("/my/projects/{project_id}/audit", get(audit::list))
 }
 
 fn header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

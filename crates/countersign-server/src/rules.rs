@@ -5,7 +5,7 @@ pub(crate) mod simulate;
 pub(crate) mod view;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use countersign_core::{Digest, ProjectId, RuleId};
 use countersign_gate::{RuleDraft, RulesError, TrustError};
 use jiff::Timestamp;
@@ -16,8 +16,10 @@ pub(crate) use self::view::RuleEffect;
 use self::view::RuleList;
 use crate::app::App;
 use crate::body::Body;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::in_time::in_time;
+use crate::refusals::{Changing, Contested, Looking};
+use crate::segments::Segments;
 use crate::sign_in::SignedIn;
 
 /// The rules that a project is to have.
@@ -61,35 +63,31 @@ pub(crate) struct TrustedContent {
 }
 
 /// `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from.
-#[utoipa::path(get, operation_id = "list_rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
+#[utoipa::path(get, operation_id = "list_rules", tag = "rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
     (status = 200, body = RuleList),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Looking,
 ))]
 pub(crate) async fn list(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
 ) -> Result<Json<RuleList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     view::rules(&app, &project.id).await
 }
 
 /// `PUT /my/projects/{project_id}/rules`: replaces the project's own rules.
-#[utoipa::path(put, operation_id = "replace_rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
+#[utoipa::path(put, operation_id = "replace_rules", tag = "rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
     (status = 200, body = RuleList),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
-    (status = 409, body = ErrorBody),
+    Contested,
 ))]
 pub(crate) async fn replace(
     SignedIn(person): SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Body(wanted): Body<NewRules>,
 ) -> Result<Json<RuleList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let drafts = wanted.rules.into_iter().map(NewRule::draft).collect::<Result<Vec<_>, _>>()?;
     let version = wanted.version.map(Digest::from);
     let (gate, id) = (app.gate.clone(), project.id.clone());
@@ -98,40 +96,36 @@ pub(crate) async fn replace(
 }
 
 /// `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant.
-#[utoipa::path(delete, operation_id = "revoke_rule", path = "/my/projects/{project_id}/rules/{rule_id}", params(
+#[utoipa::path(delete, operation_id = "revoke_rule", tag = "rules", path = "/my/projects/{project_id}/rules/{rule_id}", params(
     ("project_id" = String, Path),
     ("rule_id" = String, Path),
 ), responses(
     (status = 200, body = RuleList),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Changing,
 ))]
 pub(crate) async fn revoke(
     SignedIn(person): SignedIn,
     State(app): State<App>,
-    Path((project, rule)): Path<(String, String)>,
+    Segments((project, rule)): Segments<(String, String)>,
 ) -> Result<Json<RuleList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let (gate, id, rule) = (app.gate.clone(), project.id.clone(), rule_id(&rule)?);
     in_time(async move { gate.revoke_rule(&id, rule, &person).await }).await?;
     view::rules(&app, &project.id).await
 }
 
 /// `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now.
-#[utoipa::path(post, operation_id = "trust_rules", path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
+#[utoipa::path(post, operation_id = "trust_rules", tag = "rules", path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
     (status = 200, body = RuleList),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
-    (status = 409, body = ErrorBody),
+    Contested,
 ))]
 pub(crate) async fn trust(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Body(content): Body<TrustedContent>,
 ) -> Result<Json<RuleList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let id = project.id.clone();
     off_runtime(&app, &id, move |book, id| book.trust(id, &Digest::from(content.digest))).await??;
     view::rules(&app, &project.id).await

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_agent::{Consent, Prompt, ResumeError, Run, RunSettings, Runner, Signals};
-use countersign_core::{Event, Mode, ProjectId, RunId, SessionId};
-use countersign_gate::{LeftRun, Project, StoreError, patiently};
-use countersign_tools::Workspace;
+use countersign_agent::{
+    ClaudeCode, ClaudeConfig, ClaudeRun, Consent, Planners, Prompt, ResumeError, Run, RunSettings,
+    Runner, RunnerConfig, Signals,
+};
+use countersign_core::{Event, Executor, Mode, ProjectId, RunId, SessionId};
+use countersign_gate::{LeftRun, StoreError, patiently};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,7 +17,8 @@ use tokio_util::task::TaskTracker;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::in_time::in_time;
-use crate::projects::working_folder;
+use crate::projects::{Place, working_folder};
+use crate::tools;
 
 /// What a client wants run.
 pub(crate) struct Wanted {
@@ -25,6 +28,7 @@ pub(crate) struct Wanted {
     pub(crate) mode: Option<Mode>,
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
+    pub(crate) executor: Executor,
 }
 
 /// A run that is going on.
@@ -84,25 +88,62 @@ impl Runs {
     }
 }
 
-/// Begins a run and drives it in the background; returns its conversation.
-pub(crate) async fn start(
-    app: &App,
-    place: &(Project, Workspace),
-    wanted: Wanted,
-) -> Result<SessionId, ApiError> {
+/// A run that can be driven: on our own loop, or on the Claude Code CLI.
+enum Driven {
+    Own(Box<Run>),
+    Claude(Box<ClaudeRun>),
+}
+
+impl Driven {
+    fn session(&self) -> &SessionId {
+        match self {
+            Self::Own(run) => run.session(),
+            Self::Claude(run) => run.session(),
+        }
+    }
+
+    fn id(&self) -> RunId {
+        match self {
+            Self::Own(run) => run.id(),
+            Self::Claude(run) => run.id(),
+        }
+    }
+
+    async fn drive(self, signals: Signals) {
+        match self {
+            Self::Own(run) => run.drive(signals).await,
+            Self::Claude(run) => run.drive(signals).await,
+        }
+    }
+}
+
+/// A run that began.
+pub(crate) struct Begun {
+    pub(crate) session: SessionId,
+    pub(crate) run: RunId,
+}
+
+/// Begins a run and drives it in the background.
+pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Begun, ApiError> {
     let (project, _) = place;
     let cwd = working_folder(place, wanted.cwd.as_deref())?;
-    let consent =
-        Consent::People { auto_approve_read: wanted.auto_approve_read, mode: wanted.mode };
-    let runner = runner(app, place, consent, cwd, wanted.model);
+    let (mode, auto_approve_read) = (wanted.mode, wanted.auto_approve_read);
     let prompt =
         Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
     // One that begins after we have given up on it is dropped, and so ended.
-    let run = in_time(async move { runner.begin(prompt).await }).await?;
-    let session = run.session().clone();
+    let run = if wanted.executor == Executor::ClaudeCli {
+        let config = ClaudeConfig { cwd, model: wanted.model, auto_approve_read, mode };
+        let claude = claude_code(app, place, config);
+        Driven::Claude(Box::new(in_time(async move { claude.begin(prompt).await }).await?))
+    } else {
+        let consent = Consent::People { auto_approve_read, mode };
+        let runner = runner(app, place, consent, cwd, (wanted.model, wanted.executor));
+        Driven::Own(Box::new(in_time(async move { runner.begin(prompt).await }).await?))
+    };
+    let begun = Begun { session: run.session().clone(), run: run.id() };
     drive(app, &project.id, run);
     metrics::counter!("countersign_runs_total").increment(1);
-    Ok(session)
+    Ok(begun)
 }
 
 /// Goes on, in the background, with the runs of our projects that nobody drives any more.
@@ -125,7 +166,7 @@ pub(crate) async fn resume_left(app: &App) -> Result<(), StoreError> {
         match patiently(clock, "a run", app.stopping.cancelled(), resuming).await? {
             Ok(Some(run)) => {
                 tracing::info!(run = %left.id, "a run goes on");
-                drive(app, &left.project, run);
+                drive(app, &left.project, Driven::Own(Box::new(run)));
                 metrics::counter!("countersign_runs_resumed_total").increment(1);
             }
             Ok(None) => {}
@@ -175,6 +216,8 @@ async fn abandon(app: &App, left: &LeftRun, why: &CannotResume) -> Result<(), St
 enum CannotResume {
     #[error("{0}")]
     Place(String),
+    #[error("Claude Code ended with the server; its conversation is kept")]
+    Claude,
     #[error(transparent)]
     Run(ResumeError),
     #[error(transparent)]
@@ -198,13 +241,16 @@ impl From<ResumeError> for CannotResume {
 
 /// Makes ready to go on with a run; none if somebody has ended it, or goes on with it already.
 async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
-    let place = app.projects.get(left.project.as_str())?;
+    let place = &*app.projects.get(left.project.as_str()).await?;
     let settings = RunSettings::read(&left.settings).map_err(ResumeError::from)?;
+    if settings.executor == Executor::ClaudeCli {
+        return Err(CannotResume::Claude);
+    }
     // What was a folder of the project when it began need not be one any more.
     let cwd = working_folder(place, settings.cwd.as_deref().and_then(Path::to_str))?;
     // Overridden by the settings of the run.
     let consent = Consent::People { auto_approve_read: false, mode: None };
-    let runner = runner(app, place, consent, cwd, settings.model);
+    let runner = runner(app, place, consent, cwd, (settings.model, settings.executor));
     // It is ours now: nobody else would come for it when the database is there again.
     let stopping = app.stopping.cancelled();
     let resumed = patiently(app.gate.clock(), "a run that was left", stopping, || async {
@@ -223,23 +269,29 @@ async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
     }
 }
 
+fn claude_code(app: &App, (_, workspace): &Place, config: ClaudeConfig) -> ClaudeCode {
+    let catalogue = (app.catalogue)(workspace);
+    let planners: Planners = Arc::new(move |tool| catalogue.planner_of_any(tool));
+    ClaudeCode::new(app.gate.clone(), planners, app.claude.clone(), config)
+}
+
 fn runner(
     app: &App,
-    (_, workspace): &(Project, Workspace),
+    place: &Place,
     consent: Consent,
     cwd: PathBuf,
-    model: Option<String>,
+    (model, executor): (Option<String>, Executor),
 ) -> Runner {
     Runner::new(
         app.gate.clone(),
         app.model.model.clone(),
-        (app.toolbox)(workspace),
+        tools::toolbox(app, place, executor),
         consent,
-        app.runner_config(cwd, model),
+        RunnerConfig { executor, ..app.runner_config(cwd, model) },
     )
 }
 
-fn drive(app: &App, project: &ProjectId, run: Run) {
+fn drive(app: &App, project: &ProjectId, run: Driven) {
     let key = (project.clone(), run.session().clone());
     let suspend = app.stopping.child_token();
     let signals = Signals { cancel: CancellationToken::new(), suspend };

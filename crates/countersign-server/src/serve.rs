@@ -1,16 +1,16 @@
 //! Serving: from a listener to the last open socket.
 
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
-use countersign_gate::StoreError;
+use countersign_gate::{StoreError, after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, ServerConfig};
 use crate::guard::Guard;
 use crate::router::router;
-use crate::{membership, runs};
+use crate::{body, membership, runs};
 
 /// How long what runs gets to come to its end when the server is to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -18,6 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A server, ready to listen.
 pub struct Server {
     config: ServerConfig,
+    body_patience: Duration,
 }
 
 /// Why a server did not serve.
@@ -31,10 +32,23 @@ pub enum ServeError {
     Io(#[from] std::io::Error),
 }
 
+/// Returns when connections have had their time to end: one that reads nothing would stay for ever.
+async fn overdue(app: &App) {
+    app.stopping.cancelled().await;
+    let clock = app.gate.clock();
+    clock.sleep_until(after(clock.now(), PATIENCE)).await;
+}
+
 impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
-        Self { config }
+        Self { config, body_patience: body::PATIENCE }
+    }
+
+    /// Sets how long the body of a request may take to come.
+    #[must_use]
+    pub fn with_body_patience(self, body_patience: Duration) -> Self {
+        Self { body_patience, ..self }
     }
 
     /// Serves until `stop` is done, then closes sockets, leaves the runs as they stand and returns.
@@ -54,7 +68,8 @@ impl Server {
             gate.store().keep_project(project.clone(), now).await?;
         }
         let stopping = CancellationToken::new();
-        let app = App::new(self.config, address.port(), stopping.clone());
+        let app = App::new(self.config, address.port(), self.body_patience, stopping.clone());
+        app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;
         gate.keep_membership();
@@ -68,7 +83,10 @@ impl Server {
         };
         let serving = axum::serve(listener, router(app.clone(), Guard::new(address)))
             .with_graceful_shutdown(graceful);
-        serving.await?;
+        tokio::select! {
+            served = serving.into_future() => served?,
+            () = overdue(&app) => tracing::warn!("some connections did not end in time"),
+        }
         if tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await.is_err() {
             tracing::warn!("some calls did not end in time; they will be said to be interrupted");
             app.runs.break_off();

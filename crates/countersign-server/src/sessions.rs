@@ -1,15 +1,21 @@
-//! Conversations of a project, as lists.
+//! Conversations of a project: listed, read, interrupted.
+
+pub(crate) mod messages;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use countersign_core::SessionId;
+use axum::extract::State;
+use countersign_core::{ProjectId, SessionId};
 use countersign_gate::SessionRow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
+use crate::query::{Query, limit};
+use crate::refusals::{Contested, Looking};
+use crate::runs;
+use crate::segments::Segments;
 use crate::sign_in::SignedIn;
 
 /// How many rows a page of a list has at the most.
@@ -19,9 +25,12 @@ const MOST: usize = 200;
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// Where the page before it ended.
+    /// Where the page before it ended: its `next_cursor`.
+    #[param(pattern = r"^[0-9]{1,13}_[!-~]+$")]
     cursor: Option<String>,
-    /// How many, 50 unless said.
+    /// How many, 50 unless said; a page has 200 at the most.
+    #[serde(default, deserialize_with = "limit")]
+    #[param(minimum = 1)]
     limit: Option<usize>,
 }
 
@@ -50,25 +59,67 @@ pub(crate) struct SessionView {
 }
 
 /// `GET /my/projects/{project_id}/sessions`: conversations, the latest first.
-#[utoipa::path(get, operation_id = "list_sessions", path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_sessions", tag = "chat", path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), Page), responses(
     (status = 200, body = SessionList),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Looking,
 ))]
 pub(crate) async fn list(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Query(page): Query<Page>,
 ) -> Result<Json<SessionList>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let before = page.cursor.as_deref().map(place).transpose()?;
-    let limit = page.limit.unwrap_or(50).clamp(1, MOST);
+    let limit = page.limit.unwrap_or(50).min(MOST);
     let rows = app.gate.store().sessions(&project.id, before, limit).await?;
     let next_cursor = rows.last().filter(|_| rows.len() == limit).map(cursor);
     let sessions = rows.into_iter().map(SessionView::from).collect();
     Ok(Json(SessionList { success: true, sessions, next_cursor }))
+}
+
+/// A run that is being stopped.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RunStopped {
+    success: bool,
+    session_id: String,
+    /// Whether something was going on: else the answer is 409.
+    interrupted: bool,
+}
+
+/// `POST /my/projects/{project_id}/sessions/{session_id}/interrupt`: stops the run of a conversation.
+/// What waits in it is taken back; `run.error` with the code `cancelled` tells when it is over.
+#[utoipa::path(post, operation_id = "interrupt", tag = "chat", path = "/my/projects/{project_id}/sessions/{session_id}/interrupt", params(("project_id" = String, Path), ("session_id" = String, Path)), responses(
+    (status = 200, body = RunStopped),
+    Contested,
+))]
+pub(crate) async fn interrupt(
+    _: SignedIn,
+    State(app): State<App>,
+    Segments((project, session)): Segments<(String, String)>,
+) -> Result<Json<RunStopped>, ApiError> {
+    let (project, _) = &*app.projects.get(&project).await?;
+    let session = known(&app, &project.id, &session).await?;
+    if runs::cancel(&app, &project.id, &session).await? {
+        let session_id = session.to_string();
+        Ok(Json(RunStopped { success: true, session_id, interrupted: true }))
+    } else {
+        Err(ApiError::conflict("no_run", "no run is going on in this conversation"))
+    }
+}
+
+/// Returns a conversation that is there.
+pub(crate) async fn known(
+    app: &App,
+    project: &ProjectId,
+    session: &str,
+) -> Result<SessionId, ApiError> {
+    let id = SessionId::from(session);
+    if app.gate.store().has_session(project, &id).await? {
+        Ok(id)
+    } else {
+        Err(ApiError::not_found(format!("no conversation has the id `{session}`")))
+    }
 }
 
 impl From<SessionRow> for SessionView {

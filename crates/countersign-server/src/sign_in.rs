@@ -135,7 +135,7 @@ impl FromRequestParts<App> for SignedIn {
             return Ok(Self(person));
         }
         // Only where a browser cannot set headers; elsewhere a token in an address would be logged.
-        if parts.uri.path() == crate::socket::PATH
+        if takes_token(parts.uri.path())
             && let Ok(Query(TokenQuery { token: Some(token) })) = Query::try_from_uri(&parts.uri)
             && sign_ins.is_token(&token)
         {
@@ -143,6 +143,12 @@ impl FromRequestParts<App> for SignedIn {
         }
         Err(ApiError::not_signed_in())
     }
+}
+
+/// Where a browser cannot set headers: on the socket and on the stream.
+fn takes_token(path: &str) -> bool {
+    let stream = path.strip_prefix("/my/projects/").and_then(|it| it.strip_suffix("/chat/stream"));
+    path == crate::socket::PATH || stream.is_some_and(|project| !project.contains('/'))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -36,12 +36,12 @@ pub(crate) async fn upgrade(
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, ApiError> {
     let project = query.project.as_deref().unwrap_or("default");
-    let project = app.projects.get(project)?.0.id.clone();
+    let project = app.projects.get(project).await?.0.id.clone();
     let connection = Connection::open(app.clone(), project, person).await?;
     Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(
         |socket| async move {
             metrics::gauge!("countersign_sockets").increment(1.0);
-            connection.serve(socket).await;
+            Box::pin(connection.serve(socket)).await;
             metrics::gauge!("countersign_sockets").decrement(1.0);
         },
     ))

@@ -1,15 +1,12 @@
 //! "What would this do?": one call, judged and not run.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use countersign_core::rule::Spoken;
 use countersign_core::{
-    Effect, Explained, Look, Mode, PartPreview, Planner, Reason, Stance, ToolCall, explain,
+    Effect, Explained, Look, Mode, PartPreview, Reason, Stance, ToolCall, explain,
 };
 use countersign_gate::{Checked, Terms, new_id};
-use countersign_tools::Workspace;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -18,7 +15,9 @@ use super::TriedRule;
 use super::view::{RuleEffect, RuleSource};
 use crate::app::App;
 use crate::body::Body;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
+use crate::refusals::Changing;
+use crate::segments::Segments;
 use crate::sign_in::SignedIn;
 use crate::socket::request::{PartView, ProposalView, RiskLevel};
 
@@ -82,19 +81,17 @@ pub(crate) struct SpokenView {
 }
 
 /// `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything.
-#[utoipa::path(post, operation_id = "check_call", path = "/my/projects/{project_id}/rules/check", params(("project_id" = String, Path)), request_body = CheckedCall, responses(
+#[utoipa::path(post, operation_id = "check_call", tag = "rules", path = "/my/projects/{project_id}/rules/check", params(("project_id" = String, Path)), request_body = CheckedCall, responses(
     (status = 200, body = CheckView),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Changing,
 ))]
 pub(crate) async fn check(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Body(wanted): Body<CheckedCall>,
 ) -> Result<Json<CheckView>, ApiError> {
-    let (project, workspace) = app.projects.get(&project)?;
+    let (project, workspace) = &*app.projects.get(&project).await?;
     let mode = wanted.mode.as_deref().map(mode).transpose()?;
     let own = wanted.rules.map(|rules| rules.into_iter().map(TriedRule::parse).collect());
     let own = own.transpose()?;
@@ -107,8 +104,10 @@ pub(crate) async fn check(
         tool_name: wanted.tool_name,
         input: wanted.tool_input,
         cwd: project.root.clone().into(),
+        executor: countersign_core::Executor::Local,
+        agent: None,
     };
-    let checked = if let Some(planner) = planner_for(&app, workspace, &call.tool_name) {
+    let checked = if let Some(planner) = (app.catalogue)(workspace).planner(&call.tool_name) {
         let terms = Terms { mode, ..Stance::Attended { auto_approve_read: true }.into() };
         app.gate.check(call, planner, terms, own).await?
     } else {
@@ -116,14 +115,6 @@ pub(crate) async fn check(
         Checked::refused(call, why)
     };
     Ok(Json(checked.into()))
-}
-
-/// Returns who says what a call of a tool would do.
-fn planner_for(app: &App, workspace: &Workspace, name: &str) -> Option<Arc<dyn Planner>> {
-    match (app.toolbox)(workspace).get(name) {
-        Some(tool) => Some(tool.clone()),
-        None => (app.catalogue)(workspace).planner(name),
-    }
 }
 
 fn mode(text: &str) -> Result<Mode, ApiError> {

@@ -1,7 +1,7 @@
 //! What other rules would have made of the calls that were recorded.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use countersign_gate::{Change, Decided, Simulation, Tally};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,9 @@ use super::TriedRule;
 use super::view::RuleEffect;
 use crate::app::App;
 use crate::body::Body;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
+use crate::refusals::Changing;
+use crate::segments::Segments;
 use crate::sign_in::SignedIn;
 
 /// How many calls are replayed unless said, and at the most.
@@ -79,19 +81,17 @@ pub(crate) struct ChangeView {
 }
 
 /// `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules.
-#[utoipa::path(post, operation_id = "simulate_rules", path = "/my/projects/{project_id}/rules/simulate", params(("project_id" = String, Path)), request_body = SimulatedRules, responses(
+#[utoipa::path(post, operation_id = "simulate_rules", tag = "rules", path = "/my/projects/{project_id}/rules/simulate", params(("project_id" = String, Path)), request_body = SimulatedRules, responses(
     (status = 200, body = SimulationView),
-    (status = 400, body = ErrorBody),
-    (status = 401, body = ErrorBody),
-    (status = 404, body = ErrorBody),
+    Changing,
 ))]
 pub(crate) async fn simulate(
     _: SignedIn,
     State(app): State<App>,
-    Path(project): Path<String>,
+    Segments(project): Segments<String>,
     Body(wanted): Body<SimulatedRules>,
 ) -> Result<Json<SimulationView>, ApiError> {
-    let (project, _) = app.projects.get(&project)?;
+    let (project, _) = &*app.projects.get(&project).await?;
     let rules = wanted.rules.into_iter().map(TriedRule::parse).collect::<Result<_, _>>()?;
     let limit = wanted.limit.unwrap_or(USUAL).clamp(1, MOST);
     let simulation = app.gate.simulate(&project.id, rules, limit).await?;

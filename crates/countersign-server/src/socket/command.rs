@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::decide::DecisionScope;
+
 /// What a client wants.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "command", rename_all = "snake_case")]
@@ -31,7 +33,7 @@ pub(crate) struct RunCommand {
     pub(crate) r#continue: bool,
     /// How calls are decided; `sdk` unless said.
     #[serde(default)]
-    pub(crate) permission_mode: PermissionMode,
+    pub(crate) permission_mode: Option<PermissionMode>,
     /// What becomes of calls that would ask; as the rules say where it is not given.
     pub(crate) mode: Option<RunMode>,
     /// Whether calls that only look run without asking.
@@ -91,19 +93,6 @@ pub(crate) struct ApprovalResponse {
     pub(crate) rule: Option<String>,
 }
 
-/// How far a yes reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DecisionScope {
-    /// This call.
-    #[default]
-    Once,
-    /// Calls like it in this conversation.
-    Session,
-    /// Calls like it in this project.
-    Project,
-}
-
 /// The conversation a command is about; the socket's own if none is named.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct OfSession {
@@ -143,18 +132,6 @@ impl PermissionMode {
             Self::BypassPermissions => "Auto Execute",
             Self::Sdk => "Review & Approve (SDK)",
             Self::ToolApproval => "Review & Approve (CLI)",
-        }
-    }
-
-    /// Returns why a mode cannot be used yet.
-    pub(crate) fn missing(self) -> Option<String> {
-        match self {
-            Self::Sdk => None,
-            Self::ToolApproval | Self::BypassPermissions => Some(format!(
-                "\"{}\" drives the Claude Code CLI, which this version cannot do yet; choose \"{}\"",
-                self.label(),
-                Self::Sdk.label()
-            )),
         }
     }
 }

@@ -67,7 +67,7 @@ impl Connection {
     /// Serves the client until it leaves or the server stops.
     pub(crate) async fn serve(mut self, mut socket: WebSocket) {
         // An error means that the other side is gone: there is nobody to tell.
-        let _ = self.converse(&mut socket).await;
+        let _ = Box::pin(self.converse(&mut socket)).await;
     }
 
     async fn converse(&mut self, socket: &mut WebSocket) -> Result<(), Gone> {
@@ -176,7 +176,7 @@ impl Connection {
             {
                 Ok(())
             }
-            Event::Prompt { .. } if !self.watched.is_resumed() => Ok(()),
+            Event::Prompt { .. } | Event::ToolState { .. } if !self.watched.is_resumed() => Ok(()),
             event if watched || matches!(event, Event::ApprovalResolved { .. }) => {
                 match Body::of_event(event, session.as_str()) {
                     Some(body) => self.send_at(socket, body, place).await,

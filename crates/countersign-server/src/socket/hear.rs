@@ -1,20 +1,20 @@
 //! What a client says, done: each command ends in one call to the gate or to the runs.
 
 use axum::extract::ws::WebSocket;
-use countersign_core::{
-    Approval, ApprovalId, By, Decision, Digest, Risk, SessionId, Stance, Status,
-};
-use countersign_gate::{Always, Amended, DecideError, Edit, Follow, Scope, StoreError, Terms};
+use countersign_core::{Approval, By, Decision, Executor, Risk, SessionId, Status};
+use countersign_gate::{DecideError, Follow, StoreError};
 
 use super::command::{
-    ApprovalResponse, ClientCommand, DecisionScope, OfSession, PermissionMode, Refused,
-    ResumeCommand, RunCommand, parse,
+    ApprovalResponse, ClientCommand, OfSession, PermissionMode, Refused, ResumeCommand, RunCommand,
+    parse,
 };
 use super::connection::{Connection, Gone};
-use super::message::{Body, Resumed, SystemMessage};
+use super::message::{Body, ModeView, Resumed, SystemMessage};
+use crate::decide::{Said, Speaker, counted};
 use crate::error::ApiError;
 use crate::in_time::in_time;
 use crate::runs::{self, Wanted};
+use crate::segments::approval_id;
 
 impl Connection {
     pub(super) async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), Gone> {
@@ -57,20 +57,21 @@ impl Connection {
     }
 
     async fn start(&self, run: RunCommand) -> Result<SessionId, ApiError> {
-        if let Some(why) = run.permission_mode.missing() {
-            return Err(ApiError::bad_request("mode_unavailable", why));
-        }
+        let wanted = run.mode.map(Into::into);
+        let own = Executor::Local;
+        let way = self.app.way(&self.project, run.permission_mode, wanted, own).await?;
         let session = self.session_of(&run).await?;
-        let place = self.app.projects.get(self.project.as_str())?;
+        let place = self.app.projects.get(self.project.as_str()).await?;
         let wanted = Wanted {
             prompt: run.prompt,
             session,
             auto_approve_read: run.auto_approve_safe,
-            mode: run.mode.map(Into::into),
+            mode: way.mode,
             cwd: run.cwd,
             model: run.model,
+            executor: way.executor,
         };
-        runs::start(&self.app, place, wanted).await
+        Ok(runs::start(&self.app, &place, wanted).await?.session)
     }
 
     /// Returns the conversation a run goes on with, or none for a new one.
@@ -127,7 +128,8 @@ impl Connection {
         // A client may know of more than there is: another server, an older backup.
         let after = after.max(begins).min(head);
         let follow = self.app.gate.follow(&self.project, after).await?;
-        let root = self.app.projects.get(self.project.as_str());
+        let root = self.app.projects.find(self.project.as_str());
+        let approvals = self.app.approvals(&self.project).await?;
         let resumed = Resumed {
             head,
             session_id: session.map(ToString::to_string),
@@ -137,84 +139,28 @@ impl Connection {
             },
             demo: self.app.model.demo,
             model: self.app.model.name.clone(),
-            root: root.map(|(project, _)| project.root.clone()).unwrap_or_default(),
+            root: root.map(|place| place.0.root.clone()).unwrap_or_default(),
             now: self.app.gate.clock().now(),
-            modes: PermissionMode::ALL.map(Into::into).into(),
+            modes: PermissionMode::ALL
+                .map(|mode| ModeView::new(mode, self.app.against(mode, approvals)))
+                .into(),
+            approvals: approvals.into(),
         };
         Ok((follow, after, resumed))
     }
 
     async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {
-        let id = response.request_id.parse().map_err(|_| unknown(&response.request_id))?;
-        let asked = self.own(id).await?;
-        let by = By::Person(self.person.clone());
-        let seen = response.digest.map(Digest::from);
-        let feedback = response.feedback.filter(|feedback| !feedback.trim().is_empty());
-        let scope = match response.scope {
-            DecisionScope::Once => None,
-            DecisionScope::Session => Some(Scope::Session),
-            DecisionScope::Project => Some(Scope::Project),
+        let said = Said {
+            approved: response.approved,
+            feedback: response.feedback,
+            digest: response.digest,
+            edited_input: response.edited_input,
+            scope: response.scope,
+            rule: response.rule,
         };
-        match (response.approved, response.edited_input, scope) {
-            (false, Some(_), _) | (false, _, Some(_)) => {
-                let why = "a no has neither an edited input nor a scope: say what you mean";
-                Err(("contradiction", why.to_owned()))
-            }
-            (true, Some(_), Some(_)) => {
-                let why = "an edited input is approved once; it cannot be allowed for good";
-                Err(("contradiction", why.to_owned()))
-            }
-            (false, None, None) => self.settle(id, Decision::Reject { by, feedback }, seen).await,
-            (true, None, None) => self.settle(id, Decision::Approve { by }, seen).await,
-            (true, Some(input), None) => self.edit(&asked, Edit { input, by, seen }).await,
-            (true, None, Some(scope)) => {
-                let lines = |text: String| text.lines().map(str::to_owned).collect();
-                let rules = response.rule.map(lines);
-                let always = Always { scope, rules, by, seen };
-                let gate = self.app.gate.clone();
-                let settled = in_time(async move { gate.approve_always(id, always).await }).await;
-                counted(&settled.map_err(told)?);
-                Ok(())
-            }
-        }
-    }
-
-    /// Approves a request with the input as the person changed it.
-    async fn edit(&self, asked: &Approval, edit: Edit) -> Result<(), Refused> {
-        let place = self.app.projects.get(self.project.as_str()).map_err(told)?;
-        let Some(tool) = (self.app.toolbox)(&place.1).get(&asked.call.tool_name).cloned() else {
-            return Err((
-                "edit_unavailable",
-                "its tool is not here to judge the change".to_owned(),
-            ));
-        };
-        let terms = Terms::from(Stance::Attended { auto_approve_read: true });
-        let (gate, id) = (self.app.gate.clone(), asked.id);
-        let amended = in_time(async move { gate.approve_edited(id, edit, tool, &terms).await });
-        if let Amended::Approved(settled) = amended.await.map_err(told)? {
-            counted(&settled);
-        }
-        Ok(())
-    }
-
-    /// Returns a request of this project. One of another is as good as none: it is not this client's
-    /// to know.
-    async fn own(&self, id: ApprovalId) -> Result<Approval, Refused> {
-        let found = self.app.gate.store().approval(id).await;
-        let found = found.map_err(|error| told(error.into()))?;
-        found.filter(|it| it.call.project == self.project).ok_or_else(|| unknown(&id.to_string()))
-    }
-
-    async fn settle(
-        &self,
-        id: ApprovalId,
-        decision: Decision,
-        seen: Option<Digest>,
-    ) -> Result<(), Refused> {
-        let gate = self.app.gate.clone();
-        let settled = in_time(async move { gate.decide(id, decision, seen).await }).await;
-        counted(&settled.map_err(told)?);
-        Ok(())
+        let id = approval_id(&response.request_id).map_err(told)?;
+        let (app, project, person) = (&self.app, &self.project, self.person.as_str());
+        Speaker { app, project, person }.decide(id, said).await.map(drop).map_err(told)
     }
 
     async fn cancel(&self, of: OfSession) -> Result<(), Refused> {
@@ -287,13 +233,4 @@ fn told(error: ApiError) -> Refused {
         None => error.message,
     };
     (error.code, message)
-}
-
-fn unknown(id: &str) -> Refused {
-    ("unknown_request", format!("no approval request has the id `{id}`"))
-}
-
-fn counted(settled: &Approval) {
-    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
-    metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
 }

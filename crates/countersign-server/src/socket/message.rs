@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::command::PermissionMode;
 use super::request::{ApprovalRequest, RequestStatus};
+use crate::ways::Approvals;
 
 /// One message, and where in the log it stands.
 #[derive(Debug, Serialize, ToSchema)]
@@ -50,6 +51,10 @@ pub(crate) enum Body {
     ToolApprovalRequest(Box<ApprovalRequest>),
     /// A call that waited is decided.
     ToolApprovalResolved(ApprovalResolved),
+    /// A call that runs elsewhere came a step further; only sent to those who resumed.
+    ToolState(ToolStateMessage),
+    /// A call that runs elsewhere has written some more; only sent to those who resumed.
+    ToolOutput(ToolOutputMessage),
     /// The end of a run.
     Result(RunResult),
     /// Something the client sent cannot be done; the connection stays.
@@ -89,6 +94,30 @@ pub(crate) struct Resumed {
     #[schema(value_type = String, format = DateTime)]
     pub(crate) now: Timestamp,
     pub(crate) modes: Vec<ModeView>,
+    /// Whether people are asked.
+    pub(crate) approvals: ApprovalsView,
+}
+
+/// Whether people are asked in a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ApprovalsView {
+    /// They are, unless a run chooses otherwise.
+    Chosen,
+    /// They are, always: a run that asks nobody is refused.
+    Kept,
+    /// They are not, unless a run chooses otherwise.
+    Off,
+}
+
+impl From<Approvals> for ApprovalsView {
+    fn from(approvals: Approvals) -> Self {
+        match approvals {
+            Approvals::Chosen => Self::Chosen,
+            Approvals::Kept => Self::Kept,
+            Approvals::Off => Self::Off,
+        }
+    }
 }
 
 /// A permission mode as the page offers it.
@@ -133,6 +162,10 @@ pub(crate) struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     usage: Option<UsageView>,
+    /// What it cost, where that is known: `$0.0234`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cost: Option<String>,
     /// What can be done about an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -178,6 +211,33 @@ pub(crate) struct ApprovalResolved {
     user_feedback: Option<String>,
 }
 
+/// Where a call stands that runs elsewhere.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolStateMessage {
+    content: ToolStateContent,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolStateContent {
+    tool_id: String,
+    tool_use_id: String,
+    tool_name: String,
+    /// `approved`, `executing`, `completed`, `failed`, …
+    status: String,
+}
+
+/// What a call that runs elsewhere has written.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolOutputMessage {
+    content: ToolOutputContent,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolOutputContent {
+    tool_id: String,
+    text: String,
+}
+
 impl Body {
     pub(crate) fn error(code: &str, message: String, request_id: Option<String>) -> Self {
         let content = ErrorContent { message, code: code.to_owned() };
@@ -186,7 +246,7 @@ impl Body {
 
     pub(crate) fn failed(code: &str, message: String, hint: Option<String>) -> Self {
         let outcome = Outcome::Error { message, code: code.to_owned() };
-        Self::Result(RunResult { outcome, usage: None, hint })
+        Self::Result(RunResult { outcome, usage: None, cost: None, hint })
     }
 
     /// Returns what an event says; none for what the socket does not tell, or what needs a look at
@@ -217,13 +277,26 @@ impl Body {
                 let tool_use_id = tool_use_id.to_string();
                 Self::User(UserMessage::ToolResult { tool_use_id, content, is_error })
             }
-            Event::RunDone { usage } => Self::Result(RunResult {
+            Event::RunDone { usage, cost } => Self::Result(RunResult {
                 outcome: Outcome::Success { message: "Conversation complete" },
                 usage: Some(usage.into()),
+                cost,
                 hint: None,
             }),
             Event::RunFailed { code, message, hint } => Self::failed(&code, message, hint),
-            Event::ApprovalRequested { .. } | Event::ToolState { .. } => return None,
+            Event::ToolState { execution, tool_use_id: Some(id), tool_name, status, executor }
+                if executor.is_elsewhere() =>
+            {
+                let (tool_id, tool_use_id) = (execution.to_string(), id.to_string());
+                let status = status.as_str().to_lowercase();
+                let content = ToolStateContent { tool_id, tool_use_id, tool_name, status };
+                Self::ToolState(ToolStateMessage { content })
+            }
+            Event::ApprovalRequested { .. }
+            | Event::ToolState { .. }
+            | Event::ExecutionSignal { .. }
+            | Event::ResultReceived { .. }
+            | Event::ResultRefused { .. } => return None,
         })
     }
 
@@ -233,6 +306,9 @@ impl Body {
             News::Retry { attempt, wait_ms, reason } => {
                 Self::System(SystemMessage::Retry { attempt, wait_ms, reason })
             }
+            News::ToolOutput { execution, text } => Self::ToolOutput(ToolOutputMessage {
+                content: ToolOutputContent { tool_id: execution.to_string(), text },
+            }),
         }
     }
 }
@@ -250,7 +326,7 @@ impl Place {
         Self {
             seq: None,
             session_id: Some(live.session.to_string()),
-            run_id: Some(live.run.to_string()),
+            run_id: live.run.map(|run| run.to_string()),
         }
     }
 
@@ -269,9 +345,9 @@ impl From<Usage> for UsageView {
     }
 }
 
-impl From<PermissionMode> for ModeView {
-    fn from(mode: PermissionMode) -> Self {
-        let reason = mode.missing();
+impl ModeView {
+    /// Returns a mode, and what speaks against it.
+    pub(crate) fn new(mode: PermissionMode, reason: Option<String>) -> Self {
         Self { id: mode, label: mode.label(), available: reason.is_none(), reason }
     }
 }

@@ -6,55 +6,59 @@ use std::collections::BTreeSet;
 
 use countersign_core::{Approval, Proposal, Risk, State, Status, Verdict, masked};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub(crate) use self::preview::PartView;
-use self::preview::{DiffStat, PreviewData, PreviewType, Shown};
+use self::preview::Shown;
+pub(crate) use self::preview::{DiffStat, PartView, PreviewData, PreviewType};
+
+use crate::tools::view::Origin;
 
 /// S1.7's request, and what we add.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ApprovalRequest {
-    request_id: String,
-    tool_name: String,
-    tool_input: Value,
-    tool_use_id: String,
-    preview_type: PreviewType,
-    preview_data: PreviewData,
+    pub(crate) request_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) tool_input: Value,
+    pub(crate) tool_use_id: String,
+    pub(crate) preview_type: PreviewType,
+    pub(crate) preview_data: PreviewData,
     #[schema(required)]
-    file_path: Option<String>,
+    pub(crate) file_path: Option<String>,
     #[schema(required)]
-    original_content: Option<String>,
+    pub(crate) original_content: Option<String>,
     #[schema(required)]
-    new_content: Option<String>,
-    diff_lines: Vec<String>,
+    pub(crate) new_content: Option<String>,
+    pub(crate) diff_lines: Vec<String>,
     /// How much changes; none where there is no diff.
     #[schema(required)]
-    diff_stat: Option<DiffStat>,
-    status: RequestStatus,
+    pub(crate) diff_stat: Option<DiffStat>,
+    pub(crate) status: RequestStatus,
     #[schema(required)]
-    user_feedback: Option<String>,
+    pub(crate) user_feedback: Option<String>,
     /// What it would do, in one sentence.
-    summary: String,
-    risk_level: RiskLevel,
-    reasons: Vec<String>,
+    pub(crate) summary: String,
+    pub(crate) risk_level: RiskLevel,
+    pub(crate) reasons: Vec<String>,
     #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
+    pub(crate) created_at: Timestamp,
     /// Until when a decision counts; none once it is settled.
     #[schema(required, value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
+    pub(crate) expires_at: Option<Timestamp>,
     /// What a decision is bound to.
-    digest: String,
-    allowed_decisions: Vec<AllowedDecision>,
+    pub(crate) digest: String,
+    pub(crate) allowed_decisions: Vec<AllowedDecision>,
     /// What "always" could mean here, narrowest first.
-    proposals: Vec<ProposalView>,
+    pub(crate) proposals: Vec<ProposalView>,
     /// What the model wrote, where a person has changed it.
     #[schema(required)]
-    edited: Option<EditedView>,
+    pub(crate) edited: Option<EditedView>,
     /// What moved, where it was approved before.
     #[schema(required)]
-    asked_again: Option<String>,
+    pub(crate) asked_again: Option<String>,
+    /// Who asked: our own agent, one whose tools a client runs, or another program.
+    pub(crate) origin: Origin,
 }
 
 /// One thing that "always" could mean.
@@ -91,7 +95,7 @@ pub(crate) enum RequestStatus {
     Cancelled,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum RiskLevel {
     Low,
@@ -150,6 +154,16 @@ impl From<Risk> for RiskLevel {
     }
 }
 
+impl From<RiskLevel> for Risk {
+    fn from(level: RiskLevel) -> Self {
+        match level {
+            RiskLevel::Low => Self::Low,
+            RiskLevel::Medium => Self::Medium,
+            RiskLevel::High => Self::High,
+        }
+    }
+}
+
 impl From<Approval> for ApprovalRequest {
     fn from(approval: Approval) -> Self {
         let expires_at = approval.deadline();
@@ -159,6 +173,7 @@ impl From<Approval> for ApprovalRequest {
             State::Rejected { feedback, .. } => feedback.clone(),
             _ => None,
         };
+        let origin = Origin::of(&approval.call);
         let shown = Shown::of(approval.preview, &approval.call.input);
         Self {
             request_id: approval.id.to_string(),
@@ -187,6 +202,7 @@ impl From<Approval> for ApprovalRequest {
                 .edited_from
                 .map(|original| EditedView { original_input: masked(&original) }),
             asked_again: approval.basis.asked_again,
+            origin,
         }
     }
 }

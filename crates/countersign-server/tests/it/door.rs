@@ -14,7 +14,7 @@ const NOTHING: &str = "[[script]]\n[[script.turn]]\nsay = 'hello'\n";
 #[tokio::test]
 async fn health_needs_no_credential_everything_else_does() {
     let world = World::playing(NOTHING).await;
-    for open in ["/healthz", "/readyz", "/metrics"] {
+    for open in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/style.css"] {
         assert_eq!(get(&world, open, &[]).await.status(), StatusCode::OK, "{open}");
     }
     for closed in

@@ -7,10 +7,19 @@
     reason = "a test says no by panicking"
 )]
 
+mod approvals;
 mod audit;
+mod calls;
+mod chat;
 mod door;
+mod elsewhere;
 mod failing;
 mod flow;
+mod hardening;
+mod projects;
 mod resuming;
 mod rules;
+mod stream;
+mod streaming;
+mod tools;
 mod world;

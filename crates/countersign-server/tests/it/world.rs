@@ -12,6 +12,7 @@ use countersign_gate::{
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
 use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use futures_util::{SinkExt, StreamExt};
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
@@ -21,6 +22,8 @@ use tokio::task::JoinHandle;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
+use crate::stream::Stream;
+
 pub(crate) const TOKEN: &str = "a-token-for-tests";
 
 pub(crate) struct World {
@@ -29,6 +32,7 @@ pub(crate) struct World {
     scenario: String,
     process: Process,
     folder: TempDir,
+    pub(crate) http: reqwest::Client,
 }
 
 /// A server as if in a process of its own: what runs in it can be ended without a word.
@@ -43,6 +47,7 @@ impl Process {
     async fn start(
         listener: TcpListener,
         config: impl Future<Output = ServerConfig> + Send + 'static,
+        body_patience: Duration,
     ) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -51,7 +56,8 @@ impl Process {
         let listener = listener.into_std().unwrap();
         let serving = runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
-            Server::new(config).run(listener, async { drop(stopped.await) }).await.unwrap();
+            let server = Server::new(config).with_body_patience(body_patience);
+            server.run(listener, async { drop(stopped.await) }).await.unwrap();
         });
         Self { runtime: Some(runtime), gate, stop: Some(stop), serving: Some(serving) }
     }
@@ -82,12 +88,17 @@ impl Drop for Process {
 
 impl World {
     pub(crate) async fn playing(scenario: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("ws")).unwrap();
-        Self::in_folder(folder, scenario).await
+        Self::with_body_patience(scenario, Duration::from_secs(30)).await
     }
 
-    async fn in_folder(folder: TempDir, scenario: &str) -> Self {
+    /// A world whose server waits so long for bodies.
+    pub(crate) async fn with_body_patience(scenario: &str, patience: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("ws")).unwrap();
+        Self::in_folder(folder, scenario, patience).await
+    }
+
+    async fn in_folder(folder: TempDir, scenario: &str, body_patience: Duration) -> Self {
         let root = folder.path().join("ws").canonicalize().unwrap();
         let clock = Arc::new(SystemClock);
         let project = Project::of_root(root.to_str().unwrap());
@@ -103,7 +114,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let settings = Settings::of(DatabaseUrl::Sqlite(folder.path().join("gate.db")));
-        let process = Process::start(listener, async move {
+        let config = async move {
             ServerConfig {
                 gate: Gate::open(settings, clock, rulebook).await.unwrap(),
                 workspaces: vec![(project, workspace)],
@@ -113,18 +124,21 @@ impl World {
                 }),
                 toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
                 model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
+                claude: countersign_agent::ClaudeSetup::default(),
+                approval_switch: countersign_server::ApprovalSwitch::Unset,
                 credential: Credential::Token(TOKEN.into()),
                 metrics: Arc::new(String::new),
             }
-        })
-        .await;
-        Self { address, root, scenario: scenario.to_owned(), process, folder }
+        };
+        let process = Process::start(listener, config, body_patience).await;
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { address, root, scenario: scenario.to_owned(), process, folder, http }
     }
 
     /// Stops the server as a signal would, and starts another one on the same data.
     pub(crate) async fn restarted(self) -> Self {
         self.process.stop().await;
-        Self::in_folder(self.folder, &self.scenario).await
+        Self::in_folder(self.folder, &self.scenario, Duration::from_secs(30)).await
     }
 
     /// Kills the server where it stands, and starts another one on the same data.
@@ -136,7 +150,7 @@ impl World {
     pub(crate) async fn killed_and(self, meanwhile: impl FnOnce(&Path)) -> Self {
         self.process.kill().await;
         meanwhile(&self.root);
-        Self::in_folder(self.folder, &self.scenario).await
+        Self::in_folder(self.folder, &self.scenario, Duration::from_secs(30)).await
     }
 
     pub(crate) fn gate(&self) -> &Gate {
@@ -157,9 +171,54 @@ impl World {
 
     /// What a path answers, status aside.
     pub(crate) async fn get(&self, path: &str) -> Value {
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let asked = http.get(format!("http://{}{path}", self.address)).bearer_auth(TOKEN);
+        let asked = self.http.get(self.url(path)).bearer_auth(TOKEN);
         asked.send().await.unwrap().json().await.unwrap()
+    }
+
+    /// Sends a request, and returns status and body.
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> (StatusCode, Value) {
+        let mut request = self.http.request(method, self.url(path)).bearer_auth(TOKEN);
+        if let Some(body) = body {
+            // S2's client does not say that it sends JSON.
+            request = request.body(body.to_string());
+        }
+        let answer = request.send().await.unwrap();
+        let (status, text) = (answer.status(), answer.text().await.unwrap());
+        (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status} {text}")))
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    /// Starts a run and returns its conversation.
+    pub(crate) async fn say(&self, content: &str) -> String {
+        let body = json!({"content": content, "executor": "local"});
+        let (status, taken) = self.post("/my/projects/default/chat/messages", body).await;
+        assert_eq!(status, StatusCode::ACCEPTED, "{taken}");
+        taken["session_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns when a client is the one that runs the project's calls.
+    pub(crate) async fn until_client(&self, name: &str) {
+        let project = Project::of_root(self.root.to_str().unwrap()).id;
+        while self.gate().store().client_of(&project).await.unwrap().as_deref() != Some(name) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Listens to the project's events, with a query.
+    pub(crate) async fn stream(&self, query: &str) -> Stream {
+        Stream::open(self, query, None).await
     }
 
     pub(crate) fn file(&self, name: &str) -> String {

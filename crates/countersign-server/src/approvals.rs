@@ -1,0 +1,235 @@
+//! Requests for approval over REST: listed, looked at, decided.
+
+pub(crate) mod view;
+
+use axum::Json;
+use axum::extract::State;
+use countersign_core::{Approval, Status};
+use countersign_gate::ExecutionFilter;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use self::view::ApprovalView;
+use crate::app::App;
+use crate::body::MaybeBody;
+use crate::decide::{DecisionScope, Said, Settled, Speaker};
+use crate::error::ApiError;
+use crate::query::{Page, Query};
+use crate::refusals::{Contested, Looking};
+use crate::runs;
+use crate::segments::{Segments, approval_id};
+use crate::sign_in::SignedIn;
+use crate::status::CallStatus;
+
+/// Which requests.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Filter {
+    /// Where they stand; `pending` means `awaiting_approval`. All unless said.
+    #[param(inline)]
+    status: Option<CallStatus>,
+}
+
+/// A page of requests, the latest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ApprovalList {
+    success: bool,
+    approvals: Vec<ApprovalView>,
+    /// Where the next page begins; none after the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// One request.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OneApproval {
+    success: bool,
+    #[serde(flatten)]
+    approval: ApprovalView,
+}
+
+/// A yes. A field that is not known is refused: nobody means nothing by it.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"decision": "approved"}))]
+pub(crate) struct ApproveBody {
+    /// The path says it already; where it is given it has to be `approved`.
+    #[expect(dead_code, reason = "that it can be read says all")]
+    decision: Option<Approved>,
+    /// The whole input as the person changed it. It is judged again: denied is 409, riskier than what
+    /// was asked becomes a new request, otherwise it runs as edited and the model is told so.
+    #[schema(value_type = Option<Object>)]
+    edited_input: Option<Value>,
+    /// How far the yes reaches; `once` unless said.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    scope: DecisionScope,
+    /// The rules of the proposal that was picked, a line each; the narrowest if none. Needs a scope.
+    rule: Option<String>,
+    /// What the person wants to add. Kept nowhere yet.
+    #[expect(dead_code, reason = "there is no place for it yet")]
+    message: Option<String>,
+    /// The digest of what the person saw; if the request is another by now, the answer is 409.
+    digest: Option<String>,
+}
+
+/// The word for yes.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Approved {
+    Approved,
+}
+
+/// The word for no.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rejected {
+    Rejected,
+}
+
+/// A no. A field that is not known is refused.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "User declined execution"}))]
+pub(crate) struct RejectBody {
+    /// The path says it already; where it is given it has to be `rejected`.
+    #[expect(dead_code, reason = "that it can be read says all")]
+    decision: Option<Rejected>,
+    /// What to do instead: the model reads `User rejected: <reason>` and goes on.
+    reason: Option<String>,
+    /// The digest of what the person saw; if the request is another by now, the answer is 409.
+    digest: Option<String>,
+    /// Whether the run is to be stopped, too.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    interrupt: bool,
+}
+
+/// The decision that stands.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DecisionView {
+    success: bool,
+    approval_id: String,
+    /// What stands: `approved` or `rejected`; `awaiting_approval` where an edited input is asked for
+    /// again.
+    status: CallStatus,
+    tool_id: String,
+    /// How far the call has come since.
+    tool_status: CallStatus,
+    #[serde(flatten)]
+    decided: view::Judgement,
+    /// The request that waits in its place, where an edited input is riskier than what was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    replaced_by: Option<String>,
+}
+
+/// `GET /my/projects/{project_id}/approvals`: what people were asked, the latest first.
+#[utoipa::path(get, operation_id = "list_approvals", tag = "approvals", path = "/my/projects/{project_id}/approvals", params(("project_id" = String, Path), Filter, Page), responses(
+    (status = 200, body = ApprovalList),
+    Looking,
+))]
+pub(crate) async fn list(
+    _: SignedIn,
+    State(app): State<App>,
+    Segments(project): Segments<String>,
+    Query(filter): Query<Filter>,
+    Query(page): Query<Page>,
+) -> Result<Json<ApprovalList>, ApiError> {
+    let (project, _) = &*app.projects.get(&project).await?;
+    let filter = ExecutionFilter {
+        statuses: filter.status.map(Status::from).into_iter().collect(),
+        asked: Some(true),
+        ..ExecutionFilter::default()
+    };
+    let store = app.gate.store();
+    let calls = store.executions(&project.id, filter, page.before()?, page.limit()).await?;
+    let next_cursor = page.next(&calls);
+    let approvals = calls.into_iter().map(ApprovalView::from).collect();
+    Ok(Json(ApprovalList { success: true, approvals, next_cursor }))
+}
+
+/// `GET /my/projects/{project_id}/approvals/{approval_id}`: one request, with what it would do.
+#[utoipa::path(get, operation_id = "get_approval", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}", params(("project_id" = String, Path), ("approval_id" = String, Path)), responses(
+    (status = 200, body = OneApproval),
+    Looking,
+))]
+pub(crate) async fn get(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, approval)): Segments<(String, String)>,
+) -> Result<Json<OneApproval>, ApiError> {
+    let (project, _) = &*app.projects.get(&project).await?;
+    let speaker = Speaker { app: &app, project: &project.id, person: &person };
+    let approval = speaker.own(approval_id(&approval)?).await?.into();
+    Ok(Json(OneApproval { success: true, approval }))
+}
+
+/// `POST /my/projects/{project_id}/approvals/{approval_id}/approve`: a person says yes. Saying it
+/// again is fine; saying it to what was rejected, or too late, is 409 with what stands.
+#[utoipa::path(post, operation_id = "approve", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/approve", params(("project_id" = String, Path), ("approval_id" = String, Path)), request_body = ApproveBody, responses(
+    (status = 200, body = DecisionView),
+    Contested,
+))]
+pub(crate) async fn approve(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, approval)): Segments<(String, String)>,
+    MaybeBody(body): MaybeBody<ApproveBody>,
+) -> Result<Json<DecisionView>, ApiError> {
+    let (project, _) = &*app.projects.get(&project).await?;
+    let said = Said {
+        approved: true,
+        digest: body.digest,
+        edited_input: body.edited_input,
+        scope: body.scope,
+        rule: body.rule,
+        feedback: None,
+    };
+    let id = approval_id(&approval)?;
+    let speaker = Speaker { app: &app, project: &project.id, person: &person };
+    match speaker.decide(id, said).await? {
+        Settled::Decided(stands) => Ok(told(&stands, CallStatus::Approved)),
+        Settled::AskedAgain(next) => {
+            let asked = speaker.own(id).await?;
+            let Json(view) = told(&asked, CallStatus::AwaitingApproval);
+            Ok(Json(DecisionView { replaced_by: Some(next.id.to_string()), ..view }))
+        }
+    }
+}
+
+/// `POST /my/projects/{project_id}/approvals/{approval_id}/reject`: a person says no. Saying it again
+/// is fine; saying it to what was approved, or too late, is 409 with what stands.
+#[utoipa::path(post, operation_id = "reject", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/reject", params(("project_id" = String, Path), ("approval_id" = String, Path)), request_body = RejectBody, responses(
+    (status = 200, body = DecisionView),
+    Contested,
+))]
+pub(crate) async fn reject(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, approval)): Segments<(String, String)>,
+    MaybeBody(body): MaybeBody<RejectBody>,
+) -> Result<Json<DecisionView>, ApiError> {
+    let (project, _) = &*app.projects.get(&project).await?;
+    let said = Said { feedback: body.reason, digest: body.digest, ..Said::default() };
+    let speaker = Speaker { app: &app, project: &project.id, person: &person };
+    let (Settled::Decided(stands) | Settled::AskedAgain(stands)) =
+        speaker.decide(approval_id(&approval)?, said).await?;
+    if body.interrupt {
+        runs::cancel(&app, &project.id, &stands.call.session).await?;
+    }
+    Ok(told(&stands, CallStatus::Rejected))
+}
+
+fn told(stands: &Approval, status: CallStatus) -> Json<DecisionView> {
+    Json(DecisionView {
+        success: true,
+        approval_id: stands.id.to_string(),
+        status,
+        tool_id: stands.call.id.to_string(),
+        tool_status: stands.status().into(),
+        decided: view::Judgement::of(stands),
+        replaced_by: stands.replaced_by().map(|id| id.to_string()),
+    })
+}

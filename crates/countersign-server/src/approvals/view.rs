@@ -1,0 +1,152 @@
+//! A request for approval as REST clients see it: what the socket shows, by REST's names.
+
+use countersign_core::{Approval, By, Status};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::socket::request::{
+    AllowedDecision, ApprovalRequest, DiffStat, EditedView, PreviewData, PreviewType, ProposalView,
+    RiskLevel,
+};
+use crate::status::CallStatus;
+use crate::tools::view::{CallOutcome, Origin};
+
+/// A request for approval, and what became of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalView {
+    approval_id: String,
+    tool_id: String,
+    tool_use_id: String,
+    session_id: String,
+    /// The run that waits for it; none where another program asked.
+    #[schema(required)]
+    run_id: Option<String>,
+    /// Who asked: our own agent, one whose tools a client runs, or another program.
+    origin: Origin,
+    tool_name: String,
+    /// The input, secrets masked.
+    tool_input: Value,
+    status: CallStatus,
+    risk_level: RiskLevel,
+    /// Why a person is asked.
+    reasons: Vec<String>,
+    /// What it would do, in one sentence.
+    summary: String,
+    preview_type: PreviewType,
+    preview_data: PreviewData,
+    diff_lines: Vec<String>,
+    #[schema(required)]
+    diff_stat: Option<DiffStat>,
+    #[schema(required)]
+    file_path: Option<String>,
+    /// What a decision is bound to.
+    digest: String,
+    /// What can be said to it now; nothing once it is settled.
+    allowed_decisions: Vec<AllowedDecision>,
+    /// What "always" could mean here, narrowest first.
+    proposals: Vec<ProposalView>,
+    /// What the model wrote, where a person has changed it.
+    #[schema(required)]
+    edited: Option<EditedView>,
+    /// What moved, where it was approved before.
+    #[schema(required)]
+    asked_again: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// Until when a decision counts; none once it is settled.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+    #[serde(flatten)]
+    decided: Judgement,
+    /// Why it failed, or did not get to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    error: Option<String>,
+    /// The kind of failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    error_type: Option<String>,
+    /// The request that took its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    replaced_by: Option<String>,
+}
+
+/// Who decided, when, and what they said; left out where nobody did.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Judgement {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) decided_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    pub(crate) decided_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) feedback: Option<String>,
+}
+
+impl Judgement {
+    pub(crate) fn of(approval: &Approval) -> Self {
+        use countersign_core::State;
+        let of = |by: &By, at: &Timestamp| (Some(by.to_string()), Some(*at));
+        let ((decided_by, decided_at), feedback) = match &approval.state {
+            State::Approved { by, at, .. } => (of(by, at), None),
+            State::Executing { by, approved_at, .. } | State::Completed { by, approved_at, .. } => {
+                (of(by, approved_at), None)
+            }
+            State::Rejected { by, at, feedback } => (of(by, at), feedback.clone()),
+            State::Failed { by, .. } => ((by.as_ref().map(By::to_string), None), None),
+            State::Pending
+            | State::AwaitingApproval { .. }
+            | State::Timeout { .. }
+            | State::Cancelled { .. } => ((None, None), None),
+        };
+        Self { decided_by, decided_at, feedback }
+    }
+}
+
+impl From<Approval> for ApprovalView {
+    fn from(approval: Approval) -> Self {
+        let (tool_id, status) = (approval.call.id.to_string(), approval.status());
+        let session_id = approval.call.session.to_string();
+        let run_id = approval.call.run.map(|run| run.to_string());
+        let (origin, decided) = (Origin::of(&approval.call), Judgement::of(&approval));
+        let replaced_by = approval.replaced_by().map(|id| id.to_string());
+        let CallOutcome { error, error_type, .. } = CallOutcome::of(&approval);
+        let error = error.filter(|_| status == Status::Failed);
+        let shown = ApprovalRequest::from(approval);
+        Self {
+            approval_id: shown.request_id,
+            tool_id,
+            tool_use_id: shown.tool_use_id,
+            session_id,
+            run_id,
+            origin,
+            tool_name: shown.tool_name,
+            tool_input: shown.tool_input,
+            status: status.into(),
+            risk_level: shown.risk_level,
+            reasons: shown.reasons,
+            summary: shown.summary,
+            preview_type: shown.preview_type,
+            preview_data: shown.preview_data,
+            diff_lines: shown.diff_lines,
+            diff_stat: shown.diff_stat,
+            file_path: shown.file_path,
+            digest: shown.digest,
+            allowed_decisions: shown.allowed_decisions,
+            proposals: shown.proposals,
+            edited: shown.edited,
+            asked_again: shown.asked_again,
+            created_at: shown.created_at,
+            expires_at: shown.expires_at,
+            decided,
+            error,
+            error_type,
+            replaced_by,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What the events of the stream carry, each in the words of the wire.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::approvals::view::ApprovalView;
+use crate::socket::message::UsageView;
+use crate::status::CallStatus;
+use crate::tools::lease::LeaseView;
+use crate::tools::view::WaitingFor;
+
+/// When something happened, and where it belongs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct At {
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) timestamp: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) run_id: Option<String>,
+}
+
+/// What waits, all of it, and for how long.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalAsked {
+    #[serde(flatten)]
+    pub(crate) approval: ApprovalView,
+    /// How long people have, from `timestamp` on.
+    pub(crate) timeout_seconds: u64,
+    /// What it would do, in one sentence.
+    pub(crate) description: String,
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) timestamp: Timestamp,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalDecided {
+    pub(crate) approval_id: String,
+    pub(crate) tool_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) status: CallStatus,
+    #[schema(required)]
+    pub(crate) decided_by: Option<String>,
+    #[schema(required)]
+    pub(crate) feedback: Option<String>,
+    /// Whom it waits for now, where it is approved and run elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) waiting_for: Option<WaitingFor>,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolState {
+    pub(crate) tool_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) status: CallStatus,
+    /// Whom it waits for, where it is approved and run elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) waiting_for: Option<WaitingFor>,
+    /// Whether a client is connected that could run it, where it waits for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) client_connected: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) error_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) error: Option<String>,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+/// What a client is to run. The clocks of two machines differ: `expires_at` less `timestamp` is how
+/// long it has.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ExecutionSignal {
+    pub(crate) tool_id: String,
+    pub(crate) tool_name: String,
+    /// The input as it was approved, nothing masked.
+    pub(crate) tool_params: Value,
+    pub(crate) approval_id: String,
+    pub(crate) lease: LeaseView,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResultAck {
+    pub(crate) tool_id: String,
+    pub(crate) status: Received,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+/// The only word there is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Received {
+    Received,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResultRefused {
+    pub(crate) tool_id: String,
+    pub(crate) reason: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolOutput {
+    pub(crate) tool_id: String,
+    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolWanted {
+    pub(crate) tool_use_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) tool_input: Value,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolResult {
+    pub(crate) tool_use_id: String,
+    pub(crate) content: String,
+    pub(crate) is_error: bool,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatMessage {
+    pub(crate) role: Role,
+    pub(crate) content: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+/// Who speaks.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatDelta {
+    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatRetry {
+    pub(crate) attempt: u32,
+    pub(crate) wait_ms: u64,
+    pub(crate) reason: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunStarted {
+    pub(crate) model: String,
+    pub(crate) tools: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunResumed {
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunDone {
+    /// What it cost, where that is known: `$0.0234`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) cost: Option<String>,
+    pub(crate) usage: UsageView,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunError {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    #[schema(required)]
+    pub(crate) hint: Option<String>,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+/// Numbers that are forgotten.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Gap {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}

@@ -1,0 +1,234 @@
+//! One listener: what it missed from the log, then what happens, then nothing but heartbeats.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use countersign_core::{ProjectId, SessionId};
+use countersign_gate::{Entry, StoreError};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::event::{Gap, StreamEvent};
+use super::hub::{Frame, Hub, written};
+use super::post::{Client, Post};
+use crate::app::App;
+
+/// How often a listener hears that the server is there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// How many entries are read at a time: bounds what one slow reader holds in memory.
+const PAGE: usize = 64;
+
+/// What every stream begins with: that it is there, and how soon to come back.
+const HELLO: &str = ": countersign\nretry: 1000\n\n";
+
+pub(crate) struct Listener {
+    app: App,
+    project: ProjectId,
+    /// The only conversation it wants to hear of.
+    session: Option<SessionId>,
+    hub: Arc<Hub>,
+    frames: broadcast::Receiver<Arc<Frame>>,
+    /// What is to be sent before anything else.
+    first: VecDeque<Bytes>,
+    page: VecDeque<Entry>,
+    /// The number up to which everything was sent.
+    sent: u64,
+    /// The number up to which the log has to be read.
+    known: u64,
+    heartbeat: Interval,
+    /// Its place among those that run calls, where it would.
+    post: Option<Post>,
+    _counted: Counted,
+}
+
+/// Who listens, and to what.
+pub(crate) struct Wish {
+    /// Only what belongs to this conversation.
+    pub(crate) session: Option<SessionId>,
+    /// Goes on after this number; from now on where there is none.
+    pub(crate) after: Option<u64>,
+    /// As whom it would run calls; none for a mere listener.
+    pub(crate) client: Option<Client>,
+}
+
+/// Counts the streams that are open.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        metrics::gauge!("countersign_streams").increment(1.0);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        metrics::gauge!("countersign_streams").decrement(1.0);
+    }
+}
+
+impl Listener {
+    /// Listens after a number, or from now on. None for a number that is not there yet.
+    pub(crate) async fn open(
+        app: &App,
+        project: &ProjectId,
+        wish: Wish,
+    ) -> Result<Option<Self>, StoreError> {
+        let Wish { session, after, client } = wish;
+        let hub = app.hubs.of(app, project).await?;
+        let (frames, handed) = hub.join();
+        let mut first = VecDeque::from([Bytes::from_static(HELLO.as_bytes())]);
+        let sent = match after {
+            None => handed,
+            Some(after) if after > app.gate.store().head(project).await? => return Ok(None),
+            Some(after) => {
+                let oldest = app.gate.store().oldest(project).await?.unwrap_or(handed + 1);
+                let from = after.saturating_add(1);
+                if from < oldest {
+                    let gap = StreamEvent::Gap(Gap { from, to: oldest - 1 });
+                    first.push_back(written(Some(oldest - 1), &gap));
+                }
+                after.max(oldest.saturating_sub(1))
+            }
+        };
+        if let (None, Some(Client::Named(name))) = (after, &client) {
+            first.extend(unheard(app, project, name).await?);
+        }
+        let post = client.map(|client| Post::take(app, project, &hub, client));
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        heartbeat.reset();
+        Ok(Some(Self {
+            app: app.clone(),
+            project: project.clone(),
+            session,
+            hub,
+            frames,
+            first,
+            page: VecDeque::new(),
+            sent,
+            known: handed,
+            heartbeat,
+            post,
+            _counted: Counted::new(),
+        }))
+    }
+
+    /// Returns what is to be sent next; waits for it if need be. None when the stream is over: the
+    /// server stops, or the log cannot be read. Who comes back goes on where this ends.
+    pub(crate) async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.app.stopping.is_cancelled() || self.is_replaced() {
+                return None;
+            }
+            if let Some(first) = self.first.pop_front() {
+                return Some(first);
+            }
+            let frame = if self.sent < self.known || !self.page.is_empty() {
+                Box::pin(self.read_log()).await?.map(Arc::new)
+            } else {
+                match self.hear_hub().await? {
+                    Heard::Frame(frame) => Some(frame),
+                    Heard::Heartbeat => return Some(Bytes::from_static(b": heartbeat\n\n")),
+                    Heard::Lagged => None,
+                }
+            };
+            let wanted = frame.filter(|frame| self.wants(frame));
+            if let Some(frame) = wanted {
+                return Some(frame.bytes.clone());
+            }
+        }
+    }
+
+    /// Takes what was missed, a page at a time.
+    async fn read_log(&mut self) -> Option<Option<Frame>> {
+        if self.page.is_empty() {
+            let store = self.app.gate.store();
+            let page = store.entries(&self.project, self.sent, self.known, PAGE).await;
+            self.page = told(page)?.into();
+        }
+        let Some(entry) = self.page.pop_front() else {
+            // Nothing up to there: those numbers are forgotten.
+            self.sent = self.known;
+            return Some(None);
+        };
+        let seq = entry.seq;
+        let frame = told(Frame::of_entry(&self.app, &self.project, entry).await)?;
+        self.sent = seq;
+        Some(Some(frame))
+    }
+
+    /// Waits for what happens. Only here it is sure that the other side takes what it is sent, so only
+    /// here calls are claimed for it.
+    async fn hear_hub(&mut self) -> Option<Heard> {
+        let _listening = self.post.as_ref().map(Post::listening);
+        let replaced = self.post.as_ref().map(Post::replaced);
+        let replaced = async { if let Some(it) = replaced { it.await } else { pending().await } };
+        tokio::select! {
+            biased;
+            () = self.app.stopping.cancelled() => None,
+            () = replaced => None,
+            frame = self.frames.recv() => match frame {
+                Ok(frame) => {
+                    // What was read from the log already is not sent again.
+                    if frame.seq.is_some_and(|seq| seq <= self.sent) {
+                        return Some(Heard::Lagged);
+                    }
+                    self.sent = frame.seq.unwrap_or(self.sent);
+                    Some(Heard::Frame(frame))
+                }
+                Err(RecvError::Lagged(_)) => {
+                    self.known = self.hub.handed();
+                    Some(Heard::Lagged)
+                }
+                Err(RecvError::Closed) => None,
+            },
+            _ = self.heartbeat.tick() => Some(Heard::Heartbeat),
+        }
+    }
+
+    fn is_replaced(&self) -> bool {
+        self.post.as_ref().is_some_and(Post::is_replaced)
+    }
+
+    fn wants(&self, frame: &Frame) -> bool {
+        if let Some(holder) = &frame.holder {
+            // Whoever has the call has to hear of it, whatever else it listens to.
+            let is_ours = self.post.as_ref().is_some_and(|post| post.client() == holder);
+            return is_ours && !frame.bytes.is_empty();
+        }
+        let is_of_session =
+            self.session.as_ref().is_none_or(|wanted| frame.session.as_ref() == Some(wanted));
+        is_of_session && !frame.bytes.is_empty()
+    }
+}
+
+/// Returns the signals of what a client was told to run and may not have heard: it comes without a
+/// number to go on after.
+async fn unheard(app: &App, project: &ProjectId, name: &str) -> Result<Vec<Bytes>, StoreError> {
+    let lent = app.gate.store().lent(project, name).await?;
+    let now = app.gate.clock().now();
+    let signals = lent.into_iter().filter_map(|call| StreamEvent::signal(call, now));
+    Ok(signals.map(|signal| written(None, &signal)).collect())
+}
+
+/// What came from the hub.
+enum Heard {
+    Frame(Arc<Frame>),
+    Heartbeat,
+    /// Nothing to send; there may be something in the log.
+    Lagged,
+}
+
+/// A listener that cannot be told everything is told nothing more: it comes back and resumes.
+fn told<T>(read: Result<T, StoreError>) -> Option<T> {
+    read.inspect_err(|error| {
+        tracing::error!(error = error as &dyn std::error::Error, "a listener could not be served");
+    })
+    .ok()
+}

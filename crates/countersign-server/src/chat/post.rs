@@ -1,0 +1,209 @@
+//! The post of a client: as long as its stream is there it queues for the project's calls, and claims
+//! them when it is its turn.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use countersign_core::{Approval, ProjectId};
+use countersign_gate::{Role, StoreError, after, new_id};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::hub::Hub;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::tools::lease::SHORT_LEASE;
+
+/// How long a call may take that does not say.
+const USUAL: u64 = 60;
+
+/// How much longer the lease is of a client that does not renew it.
+const GRACE: u64 = 30;
+
+/// How long one may be silent, with what it was sent not taken, before the next gets its place.
+const SILENT: Duration = Duration::from_secs(30);
+
+/// How long to rest after the store failed.
+const REST: Duration = Duration::from_secs(1);
+
+/// A client that runs calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// A process that named itself, and that knows leases.
+    Named(String),
+    /// One connection, which knows nothing of them.
+    Anonymous(String),
+}
+
+impl Client {
+    pub(crate) fn named(name: String) -> Result<Self, ApiError> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
+            Ok(Self::Named(name))
+        } else {
+            let why = "`client_id` has 1 to 64 letters, digits, `.`, `_` or `-`";
+            Err(ApiError::bad_request("bad_client_id", why))
+        }
+    }
+
+    pub(crate) fn anonymous() -> Self {
+        // No name that somebody could give has a colon.
+        Self::Anonymous(format!("connection:{}", new_id::<uuid::Uuid>()))
+    }
+
+    fn name(&self) -> &str {
+        let (Self::Named(name) | Self::Anonymous(name)) = self;
+        name
+    }
+
+    /// How long a call is lent to it at first.
+    fn period(&self, call: &Approval) -> Duration {
+        match self {
+            Self::Named(_) => SHORT_LEASE,
+            Self::Anonymous(_) => {
+                let own = call.call.input.get("timeout").and_then(Value::as_u64);
+                Duration::from_secs(own.unwrap_or(USUAL).saturating_add(GRACE))
+            }
+        }
+    }
+}
+
+/// The streams of clients that named themselves, each with what ends it.
+#[derive(Default)]
+pub(crate) struct Clients(Mutex<HashMap<(ProjectId, String), CancellationToken>>);
+
+impl Clients {
+    /// Notes the stream of a client, and ends the one it had before.
+    fn replace(&self, project: &ProjectId, name: &str) -> CancellationToken {
+        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|_, ended| !ended.is_cancelled());
+        let ended = CancellationToken::new();
+        let key = (project.clone(), name.to_owned());
+        if let Some(before) = streams.insert(key, ended.clone()) {
+            before.cancel();
+        }
+        ended
+    }
+}
+
+/// The place of one stream among those that run calls.
+pub(crate) struct Post {
+    client: Client,
+    ended: CancellationToken,
+    listens: watch::Sender<bool>,
+    // Dropped with the stream: then the next one's turn comes.
+    _claiming: AbortOnDropHandle<()>,
+}
+
+/// As long as it is there, the other side takes what it is sent.
+pub(crate) struct Listening<'a>(&'a watch::Sender<bool>);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
+    }
+}
+
+impl Post {
+    /// Queues for the calls of a project.
+    pub(crate) fn take(app: &App, project: &ProjectId, hub: &Arc<Hub>, client: Client) -> Self {
+        let ended = match &client {
+            Client::Named(name) => app.clients.replace(project, name),
+            Client::Anonymous(_) => CancellationToken::new(),
+        };
+        let (listens, is_listening) = watch::channel(false);
+        let claimant = Claimant {
+            app: app.clone(),
+            project: project.clone(),
+            client: client.clone(),
+            is_listening,
+            approved: hub.approved(),
+        };
+        let over = ended.clone();
+        let claiming = tokio::spawn(async move {
+            tokio::select! { () = claimant.claim() => {}, () = over.cancelled() => {} }
+        });
+        Self { client, ended, listens, _claiming: AbortOnDropHandle::new(claiming) }
+    }
+
+    pub(crate) fn client(&self) -> &str {
+        self.client.name()
+    }
+
+    /// Says that the other side takes what it is sent, until this is dropped.
+    pub(crate) fn listening(&self) -> Listening<'_> {
+        self.listens.send_replace(true);
+        Listening(&self.listens)
+    }
+
+    /// Returns when the client has opened another stream.
+    pub(crate) fn replaced(&self) -> impl Future<Output = ()> + use<> {
+        self.ended.clone().cancelled_owned()
+    }
+
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+}
+
+impl Drop for Post {
+    fn drop(&mut self) {
+        // Lets go of its place among the named ones.
+        self.ended.cancel();
+    }
+}
+
+/// Claims calls for one stream.
+struct Claimant {
+    app: App,
+    project: ProjectId,
+    client: Client,
+    is_listening: watch::Receiver<bool>,
+    approved: watch::Receiver<u64>,
+}
+
+impl Claimant {
+    /// Claims what there is to run whenever it is this client's turn.
+    async fn claim(mut self) {
+        while self.listens().await {
+            let role = self.app.gate.executor_role(&self.project, self.client.name()).await;
+            let worked = match role {
+                Ok(role) => self.work(&role).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = worked {
+                tracing::warn!(%error, "calls could not be given to a client");
+                let clock = self.app.gate.clock();
+                clock.sleep_until(after(clock.now(), REST)).await;
+            }
+        }
+    }
+
+    /// Claims calls until the role is lost, or the client takes nothing any more.
+    async fn work(&mut self, role: &Role) -> Result<(), StoreError> {
+        loop {
+            // Seen before the look: what is approved meanwhile makes another one.
+            self.approved.mark_unchanged();
+            let listens = tokio::time::timeout(SILENT, self.listens()).await;
+            if !listens.unwrap_or(false) {
+                return Ok(());
+            }
+            let client = self.client.clone();
+            if self.app.gate.lend_all(role, |call| client.period(call)).await?.is_none() {
+                return Ok(());
+            }
+            if self.approved.changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits until the other side takes what it is sent; false when the stream is gone.
+    async fn listens(&mut self) -> bool {
+        self.is_listening.wait_for(|listens| *listens).await.is_ok()
+    }
+}

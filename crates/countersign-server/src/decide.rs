@@ -1,0 +1,180 @@
+//! Decisions: what a person says on the wire, made into one call to the gate. For every surface.
+
+use std::sync::Arc;
+
+use countersign_core::{
+    Approval, ApprovalId, By, Decision, Digest, Executor, Planner, ProjectId, Stance, Status,
+    ToolCall,
+};
+use countersign_gate::{Always, Amended, Edit, Origin, Scope, Terms};
+use countersign_tools::Workspace;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::in_time::in_time;
+use crate::segments::unknown_approval;
+
+/// How far a yes reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DecisionScope {
+    /// This call.
+    #[default]
+    Once,
+    /// Calls like it in this conversation.
+    Session,
+    /// Calls like it in this project.
+    Project,
+}
+
+/// What a person says to a request.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// Yes or no.
+    pub(crate) approved: bool,
+    /// What to do instead.
+    pub(crate) feedback: Option<String>,
+    /// The digest of what the person saw.
+    pub(crate) digest: Option<String>,
+    /// The whole input as the person changed it.
+    pub(crate) edited_input: Option<Value>,
+    /// How far the decision reaches.
+    pub(crate) scope: DecisionScope,
+    /// The rules of the proposal that was picked, a line each.
+    pub(crate) rule: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    /// It stands as decided.
+    Decided(Box<Approval>),
+    /// The changed input is riskier than what was asked: this request waits in its place.
+    AskedAgain(Box<Approval>),
+}
+
+/// Who says something, about the requests of which project.
+pub(crate) struct Speaker<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) project: &'a ProjectId,
+    pub(crate) person: &'a str,
+}
+
+impl Speaker<'_> {
+    /// Records what the person says of a request.
+    pub(crate) async fn decide(&self, id: ApprovalId, said: Said) -> Result<Settled, ApiError> {
+        let asked = self.own(id).await?;
+        let by = By::Person(self.person.to_owned());
+        let seen = said.digest.map(Digest::from);
+        let feedback = said.feedback.filter(|feedback| !feedback.trim().is_empty());
+        let scope = match said.scope {
+            DecisionScope::Once => None,
+            DecisionScope::Session => Some(Scope::Session),
+            DecisionScope::Project => Some(Scope::Project),
+        };
+        match (said.approved, said.edited_input, scope) {
+            (false, Some(_), _) | (false, _, Some(_)) => {
+                let why = "a no has neither an edited input nor a scope: say what you mean";
+                Err(ApiError::bad_request("contradiction", why))
+            }
+            (true, Some(_), Some(_)) => {
+                let why = "an edited input is approved once; it cannot be allowed for good";
+                Err(ApiError::bad_request("contradiction", why))
+            }
+            (false, None, None) => self.settle(id, Decision::Reject { by, feedback }, seen).await,
+            (true, None, None) if said.rule.is_some() => {
+                let why = "a rule needs a scope: say `session` or `project`";
+                Err(ApiError::bad_request("contradiction", why))
+            }
+            (true, None, None) => self.settle(id, Decision::Approve { by }, seen).await,
+            (true, Some(input), None) => self.edit(asked, Edit { input, by, seen }).await,
+            (true, None, Some(scope)) => {
+                let lines = |text: String| text.lines().map(str::to_owned).collect();
+                let rules = said.rule.map(lines);
+                self.always(asked, Always { scope, rules, by, seen }).await
+            }
+        }
+    }
+
+    /// Returns a request of this project. One of another is as good as none: it is not this person's
+    /// to know.
+    pub(crate) async fn own(&self, id: ApprovalId) -> Result<Approval, ApiError> {
+        let found = self.app.gate.store().approval(id).await?;
+        let own = found.filter(|it| it.call.project == *self.project);
+        own.ok_or_else(|| unknown_approval(&id.to_string()))
+    }
+
+    async fn settle(
+        &self,
+        id: ApprovalId,
+        decision: Decision,
+        seen: Option<Digest>,
+    ) -> Result<Settled, ApiError> {
+        let gate = self.app.gate.clone();
+        let settled = in_time(async move { gate.decide(id, decision, seen).await }).await?;
+        Ok(decided(settled))
+    }
+
+    /// Approves a request and keeps a rule that spares people the next ones like it.
+    async fn always(&self, asked: Approval, always: Always) -> Result<Settled, ApiError> {
+        if asked.was_approved() && self.was_granted(&asked, always.scope).await? {
+            return Ok(Settled::Decided(Box::new(asked)));
+        }
+        if asked.status() != Status::AwaitingApproval {
+            let why = countersign_core::AlreadySettled(Box::new(asked));
+            return Err(countersign_gate::DecideError::from(why).into());
+        }
+        let (gate, id) = (self.app.gate.clone(), asked.id);
+        let settled = in_time(async move { gate.approve_always(id, always).await });
+        settled.await.map(decided).map_err(|error| error.or_approval(asked))
+    }
+
+    /// Whether this very request has granted rules as far as this.
+    async fn was_granted(&self, asked: &Approval, scope: Scope) -> Result<bool, ApiError> {
+        let rules = self.app.gate.store().rules(self.project).await?;
+        let is_session = scope == Scope::Session;
+        Ok(rules.iter().any(|rule| {
+            rule.origin == Origin::Approval(asked.id) && rule.session.is_some() == is_session
+        }))
+    }
+
+    /// Approves a request with the input as the person changed it.
+    async fn edit(&self, asked: Approval, edit: Edit) -> Result<Settled, ApiError> {
+        let is_same = asked.basis.edited_from.is_some() && asked.call.input == edit.input;
+        if asked.was_approved() && is_same {
+            return Ok(Settled::Decided(Box::new(asked)));
+        }
+        let place = self.app.projects.get(self.project.as_str()).await?;
+        let planner = planner_for(self.app, &place.1, &asked.call);
+        let terms = Terms::from(Stance::Attended { auto_approve_read: true });
+        let (gate, id) = (self.app.gate.clone(), asked.id);
+        let amended = in_time(async move { gate.approve_edited(id, edit, planner, &terms).await });
+        match amended.await.map_err(|error| error.or_approval(asked))? {
+            Amended::Approved(settled) => Ok(decided(*settled)),
+            Amended::AskedAgain(next) => Ok(Settled::AskedAgain(next)),
+        }
+    }
+}
+
+/// Returns who says what a call would do: its tool where it runs here, else what is known of such tools.
+pub(crate) fn planner_for(app: &App, workspace: &Workspace, call: &ToolCall) -> Arc<dyn Planner> {
+    let name = &call.tool_name;
+    match (app.toolbox)(workspace).get(name) {
+        Some(tool) if call.executor == Executor::Local => tool.clone(),
+        _ => (app.catalogue)(workspace).planner_of_any(name),
+    }
+}
+
+/// Counts a decision that was made.
+pub(crate) fn counted(settled: &Approval) {
+    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
+    metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
+}
+
+fn decided(settled: Approval) -> Settled {
+    counted(&settled);
+    Settled::Decided(Box::new(settled))
+}

@@ -1,0 +1,224 @@
+//! `/my/projects`: which there are, a new one, and what each has settled.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use countersign_gate::{Project, StoredProject};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::view::{ProjectView, SettingsChange};
+use crate::app::App;
+use crate::body::Body;
+use crate::error::ApiError;
+use crate::in_time::in_time;
+use crate::query::{Query, limit};
+use crate::refusals::{Changing, Looking};
+use crate::segments::Segments;
+use crate::sign_in::SignedIn;
+
+/// How long a name may be.
+const LONGEST_NAME: usize = 200;
+
+/// A page of projects, the default one first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ProjectList {
+    success: bool,
+    projects: Vec<ProjectView>,
+    /// Where the next page begins; none after the last.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// One project.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OneProject {
+    success: bool,
+    #[serde(flatten)]
+    project: ProjectView,
+}
+
+/// A project to make.
+#[derive(Deserialize, ToSchema)]
+#[schema(example = json!({"root": "services/api", "name": "API"}))]
+pub(crate) struct NewProject {
+    /// A folder that is there, inside one of the server's roots; relative paths start at the first.
+    #[schema(example = "services/api")]
+    root: String,
+    /// What people call it; the folder's name unless said.
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+    )]
+    name: Option<String>,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    settings: SettingsChange,
+}
+
+/// What is to change of a project.
+#[derive(Deserialize, ToSchema)]
+#[schema(example = json!({"settings": {"approval_timeout_seconds": {"MEDIUM": 120}}}))]
+pub(crate) struct ProjectChange {
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+    )]
+    name: Option<String>,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    settings: SettingsChange,
+}
+
+/// Which page of the projects.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Page {
+    /// Where the page before it ended: its `next_cursor`.
+    #[param(pattern = "^[0-9]{1,9}$")]
+    cursor: Option<String>,
+    /// How many, 50 unless said; a page has 1,000 at the most.
+    #[serde(default, deserialize_with = "limit")]
+    #[param(minimum = 1)]
+    limit: Option<usize>,
+}
+
+/// `GET /my/projects`: the projects that this server serves, the default one first.
+#[utoipa::path(get, operation_id = "list_projects", tag = "projects", path = "/my/projects", params(Page), responses(
+    (status = 200, body = ProjectList),
+    Looking,
+))]
+pub(crate) async fn list(
+    _: SignedIn,
+    State(app): State<App>,
+    Query(page): Query<Page>,
+) -> Result<Json<ProjectList>, ApiError> {
+    let skipped = match page.cursor.as_deref() {
+        Some(cursor) => cursor.parse().map_err(|_| ApiError::bad_cursor())?,
+        None => 0_usize,
+    };
+    app.projects.load().await?;
+    let (ids, limit) = (app.projects.ids(), page.limit.unwrap_or(50).min(1000));
+    let mut projects = Vec::new();
+    for id in ids.iter().skip(skipped).take(limit) {
+        projects.push(shown(&app, id.as_str()).await?);
+    }
+    let end = skipped.saturating_add(projects.len());
+    let next_cursor = (end < ids.len()).then(|| end.to_string());
+    Ok(Json(ProjectList { success: true, projects, next_cursor }))
+}
+
+/// `GET /my/projects/{project_id}`: a project, its root and its settings.
+#[utoipa::path(get, operation_id = "get_project", tag = "projects", path = "/my/projects/{project_id}", params(("project_id" = String, Path, description = "`default` stands for the first")), responses(
+    (status = 200, body = OneProject),
+    Looking,
+))]
+pub(crate) async fn get(
+    _: SignedIn,
+    State(app): State<App>,
+    Segments(project): Segments<String>,
+) -> Result<Json<OneProject>, ApiError> {
+    let project = shown(&app, &project).await?;
+    Ok(Json(OneProject { success: true, project }))
+}
+
+/// `POST /my/projects`: makes a project of a folder inside one of the server's roots. A folder has
+/// one project: where it has one already, that one is the answer, as it stands.
+#[utoipa::path(post, operation_id = "make_project", tag = "projects", path = "/my/projects", request_body = NewProject, responses(
+    (status = 201, description = "It is there now.", body = OneProject),
+    (status = 200, description = "It was there already, and stays as it was.", body = OneProject),
+    Changing,
+))]
+pub(crate) async fn make(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Body(wanted): Body<NewProject>,
+) -> Result<(StatusCode, Json<OneProject>), ApiError> {
+    let settings = wanted.settings.checked()?;
+    let name = wanted.name.map(name).transpose()?;
+    let project = of_folder(&app, &wanted.root)?;
+    let (gate, now, kept) = (app.gate.clone(), app.gate.clock().now(), project.clone());
+    let is_new = in_time(async move {
+        let is_new = gate.store().keep_project(kept.clone(), now).await?;
+        if is_new {
+            let change = move |it: &mut StoredProject| {
+                settings.apply(&mut it.settings);
+                it.project.name = name.clone().unwrap_or_else(|| it.project.name.clone());
+            };
+            gate.change_project(&kept.id, &person, change).await?;
+        }
+        Ok::<_, countersign_gate::StoreError>(is_new)
+    });
+    let status = if is_new.await? { StatusCode::CREATED } else { StatusCode::OK };
+    let project = shown(&app, project.id.as_str()).await?;
+    Ok((status, Json(OneProject { success: true, project })))
+}
+
+/// `PATCH /my/projects/{project_id}`: changes the name or settings. What is left out stays, null
+/// goes back to what the server has. Requests that wait already keep their deadline.
+#[utoipa::path(patch, operation_id = "change_project", tag = "projects", path = "/my/projects/{project_id}", params(("project_id" = String, Path)), request_body = ProjectChange, responses(
+    (status = 200, body = OneProject),
+    Changing,
+))]
+pub(crate) async fn change(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments(project): Segments<String>,
+    Body(wanted): Body<ProjectChange>,
+) -> Result<Json<OneProject>, ApiError> {
+    let id = app.projects.get(&project).await?.0.id.clone();
+    let settings = wanted.settings.checked()?;
+    let name = wanted.name.map(name).transpose()?;
+    let gate = app.gate.clone();
+    let changed = in_time(async move {
+        let change = move |it: &mut StoredProject| {
+            settings.apply(&mut it.settings);
+            it.project.name = name.clone().unwrap_or_else(|| it.project.name.clone());
+        };
+        gate.change_project(&id, &person, change).await
+    });
+    changed.await?;
+    let project = shown(&app, &project).await?;
+    Ok(Json(OneProject { success: true, project }))
+}
+
+async fn shown(app: &App, id: &str) -> Result<ProjectView, ApiError> {
+    let id = app.projects.get(id).await?.0.id.clone();
+    let unknown = || ApiError::not_found(format!("no project has the id `{id}`"));
+    let stored = app.gate.store().project(&id).await?.ok_or_else(unknown)?;
+    Ok(ProjectView::of(stored, app.gate.timeouts(&id).await?))
+}
+
+/// Returns the project that a folder is, if it may be one.
+fn of_folder(app: &App, folder: &str) -> Result<Project, ApiError> {
+    let refused = || {
+        ApiError::bad_request(
+            "bad_root",
+            format!("`{folder}` is not a folder inside one of the server's roots"),
+        )
+    };
+    if folder.is_empty() || folder.contains('\0') {
+        return Err(refused());
+    }
+    let first = app.projects.find("default").ok_or_else(refused)?;
+    let whole = Path::new(&first.0.root).join(folder);
+    let workspace = app.projects.workspace(&whole).ok_or_else(refused)?;
+    let root = workspace.roots().first().and_then(|root| root.to_str()).ok_or_else(refused)?;
+    Ok(Project::of_root(root))
+}
+
+fn name(name: String) -> Result<String, ApiError> {
+    let is_one = !name.trim().is_empty()
+        && name.chars().count() <= LONGEST_NAME
+        && !name.chars().any(char::is_control);
+    if is_one {
+        Ok(name)
+    } else {
+        let why = format!("a name has 1 to {LONGEST_NAME} characters, none of them control codes");
+        Err(ApiError::bad_request("bad_name", why))
+    }
+}

@@ -1,0 +1,140 @@
+//! `POST …/tools/{tool_id}/lease`: whoever runs a call elsewhere takes it, and says that it is there.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use countersign_core::{Approval, Executor, NotTaken};
+use countersign_gate::ReportError;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::own;
+use crate::app::App;
+use crate::body::MaybeBody;
+use crate::error::ApiError;
+use crate::in_time::in_time;
+use crate::refusals::Contested;
+use crate::segments::Segments;
+use crate::sign_in::SignedIn;
+use crate::status::CallStatus;
+
+/// How long a lease holds that a client renews.
+pub(crate) const SHORT_LEASE: Duration = Duration::from_secs(30);
+
+/// How long one holds that whoever made the call took.
+const CALLERS_LEASE: Duration = Duration::from_mins(1);
+
+/// Leave to run a call, for a while.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LeaseView {
+    /// The secret that goes with a result: whoever has it has the call.
+    token: String,
+    /// From then on the one who has it counts as lost, unless it renews the lease before.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+impl LeaseView {
+    pub(crate) fn of(call: &Approval) -> Option<Self> {
+        let lease = call.lease()?;
+        Some(Self { token: lease.token.clone(), expires_at: lease.until })
+    }
+}
+
+/// A lease as it is shown: the token, or the object it was given in.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum LeaseShown {
+    Token(String),
+    Whole { token: String },
+}
+
+impl LeaseShown {
+    pub(crate) fn token(self) -> String {
+        let (Self::Token(token) | Self::Whole { token }) = self;
+        token
+    }
+}
+
+/// A sign of life.
+#[derive(Deserialize, ToSchema)]
+#[schema(example = json!({"lease": "0195281f-7c1e-7d2b-9a3f-2f6d3c1b5a40", "output": "12 tests passed\n"}))]
+pub(crate) struct LeaseBody {
+    /// The lease that is to go on; without it, an approved call of one's own is taken.
+    lease: Option<LeaseShown>,
+    /// What the call has written since the last time. Shown as it comes, kept nowhere.
+    output: Option<String>,
+}
+
+/// A lease that was given, or goes on.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeaseGiven {
+    success: bool,
+    tool_id: String,
+    status: CallStatus,
+    #[schema(required)]
+    lease: Option<LeaseView>,
+}
+
+/// `POST /my/projects/{project_id}/tools/{tool_id}/lease`: with a lease, says that whoever has the
+/// call is still there (30 seconds more for a client, 60 for a caller). Without one, takes an approved
+/// call that was handed in at `tools/calls`: of all who try, one gets it.
+#[utoipa::path(post, operation_id = "lease", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}/lease", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = LeaseBody, responses(
+    (status = 200, body = LeaseGiven),
+    Contested,
+))]
+pub(crate) async fn hold(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, tool)): Segments<(String, String)>,
+    MaybeBody(body): MaybeBody<LeaseBody>,
+) -> Result<Json<LeaseGiven>, ApiError> {
+    let place = app.projects.get(&project).await?;
+    let call = own(&app, &place, &tool).await?;
+    let (gate, id) = (app.gate.clone(), call.id);
+    let stands = if let Some(lease) = body.lease {
+        let period = match call.call.executor {
+            Executor::Caller => CALLERS_LEASE,
+            Executor::Local | Executor::Client | Executor::ClaudeCli => SHORT_LEASE,
+        };
+        in_time(async move { gate.renew(id, &lease.token(), period).await }).await?
+    } else if call.call.executor == Executor::ClaudeCli {
+        let why = "Claude Code runs its own calls";
+        return Err(ApiError::conflict("not_yours", why).with_execution(call));
+    } else {
+        let lent = in_time(async move { gate.lend(id, &person, CALLERS_LEASE).await });
+        lent.await?.map_err(|refused| {
+            let why = refused.to_string();
+            ApiError::conflict("not_yours", why).with_execution(*refused.0)
+        })?
+    };
+    if let Some(output) = body.output.filter(|output| !output.is_empty()) {
+        app.gate.show_output(&stands, output);
+    }
+    Ok(Json(LeaseGiven {
+        success: true,
+        tool_id: stands.call.id.to_string(),
+        status: stands.status().into(),
+        lease: LeaseView::of(&stands),
+    }))
+}
+
+impl From<ReportError> for ApiError {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Unknown(_) => Self::not_found(error.to_string()),
+            ReportError::Store(error) => error.into(),
+            ReportError::NotTaken(refused) => {
+                let code = match refused {
+                    NotTaken::Settled(_) => "already_settled",
+                    NotTaken::NotStarted(_) => "not_started",
+                    NotTaken::Foreign(_) => "foreign_lease",
+                    NotTaken::NotElsewhere(_) => "not_elsewhere",
+                };
+                Self::conflict(code, refused.to_string()).with_execution(refused.stands().clone())
+            }
+        }
+    }
+}

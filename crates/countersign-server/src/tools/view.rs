@@ -1,0 +1,211 @@
+//! A call as REST clients see it: the row of `tool_executions`, and what came of it.
+
+use countersign_core::{
+    Approval, Executor, Outcome as Said, State, Status, ToolCall, masked, masked_text,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::approvals::view::Judgement;
+use crate::socket::request::RiskLevel;
+use crate::status::CallStatus;
+
+/// How much of a result lists show, in characters.
+const SHORT: usize = 4096;
+
+/// Who made a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Origin {
+    /// Our own agent, which runs its tools here.
+    Agent,
+    /// Our own agent, whose tools a client runs.
+    Client,
+    /// Another program, which runs the call itself.
+    Api,
+    /// The Claude Code CLI, which runs its own tools.
+    ClaudeCli,
+}
+
+impl Origin {
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        match call.executor {
+            Executor::Local => Self::Agent,
+            Executor::Client => Self::Client,
+            Executor::Caller => Self::Api,
+            Executor::ClaudeCli => Self::ClaudeCli,
+        }
+    }
+}
+
+/// Whom an approved call waits for that is run elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WaitingFor {
+    /// A client that listens to the project's stream.
+    Client,
+    /// Whoever made the call.
+    Caller,
+}
+
+impl WaitingFor {
+    pub(crate) fn of(status: Status, executor: Executor) -> Option<Self> {
+        match executor {
+            Executor::Client if status == Status::Approved => Some(Self::Client),
+            Executor::Caller if status == Status::Approved => Some(Self::Caller),
+            Executor::Local | Executor::Client | Executor::Caller | Executor::ClaudeCli => None,
+        }
+    }
+}
+
+/// A call, and what came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ExecutionView {
+    tool_id: String,
+    /// The request for approval; left out where nobody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    approval_id: Option<String>,
+    tool_use_id: String,
+    session_id: String,
+    #[schema(required)]
+    run_id: Option<String>,
+    origin: Origin,
+    tool_name: String,
+    /// The input, secrets masked; for a call that the asker runs, as it was approved.
+    tool_input: Value,
+    status: CallStatus,
+    /// Whom it waits for, where it is approved and run elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    waiting_for: Option<WaitingFor>,
+    risk_level: RiskLevel,
+    /// Whether a person was to decide.
+    requires_approval: bool,
+    /// What it would do, in one sentence.
+    summary: String,
+    #[serde(flatten)]
+    decided: Judgement,
+    #[serde(flatten)]
+    outcome: CallOutcome,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+/// What came of a call, as far as it went.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct CallOutcome {
+    /// What it gave back: a text, or the object that was reported.
+    #[schema(required)]
+    pub(crate) result: Option<Value>,
+    /// What the asker is told instead.
+    #[schema(required)]
+    pub(crate) error: Option<String>,
+    /// The kind of failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) error_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) execution_time_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    pub(crate) approved_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    pub(crate) completed_at: Option<Timestamp>,
+}
+
+impl CallOutcome {
+    pub(crate) fn of(call: &Approval) -> Self {
+        let nothing = Self::default();
+        let told = || call.answer().map(|answer| masked_text(&answer.content));
+        match &call.state {
+            State::Pending | State::AwaitingApproval { .. } => nothing,
+            State::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
+            State::Executing { approved_at, .. } => {
+                Self { approved_at: Some(*approved_at), ..nothing }
+            }
+            State::Completed { approved_at, since, at, result, reported, .. } => Self {
+                result: Some(if *reported { of_report(result) } else { of_text(result) }),
+                execution_time_ms: u64::try_from(at.duration_since(*since).as_millis()).ok(),
+                approved_at: Some(*approved_at),
+                completed_at: Some(*at),
+                ..nothing
+            },
+            State::Failed { at, failure, .. } => Self {
+                error: Some(masked_text(&failure.error)),
+                error_type: Some(failure.error_type.clone()),
+                completed_at: Some(*at),
+                ..nothing
+            },
+            State::Rejected { at, .. } | State::Timeout { at } | State::Cancelled { at, .. } => {
+                Self { error: told(), completed_at: Some(*at), ..nothing }
+            }
+        }
+    }
+}
+
+fn of_text(result: &str) -> Value {
+    Value::String(masked_text(result))
+}
+
+/// What was reported is an object; what cannot be read is shown as it stands.
+fn of_report(result: &str) -> Value {
+    serde_json::from_str(result).map_or_else(|_| of_text(result), |report| masked(&report))
+}
+
+impl ExecutionView {
+    /// Returns the view for whoever runs the call: with the input as it was approved.
+    pub(crate) fn for_caller(approval: Approval) -> Self {
+        let runs = approval.call.executor == Executor::Caller;
+        let input = runs.then(|| approval.call.input.clone());
+        let view = Self::from(approval);
+        Self { tool_input: input.unwrap_or_else(|| view.tool_input.clone()), ..view }
+    }
+
+    /// Returns the same with no more of the result than a list shows.
+    pub(crate) fn in_short(mut self) -> Self {
+        match &mut self.outcome.result {
+            Some(Value::Object(report)) => report.values_mut().for_each(shorten),
+            Some(result) => shorten(result),
+            None => {}
+        }
+        self
+    }
+}
+
+fn shorten(value: &mut Value) {
+    if let Value::String(text) = value
+        && let Some((at, _)) = text.char_indices().nth(SHORT)
+    {
+        text.truncate(at);
+        text.push('…');
+    }
+}
+
+impl From<Approval> for ExecutionView {
+    fn from(approval: Approval) -> Self {
+        let requires_approval = approval.verdict.outcome == Said::Ask;
+        Self {
+            tool_id: approval.call.id.to_string(),
+            approval_id: requires_approval.then(|| approval.id.to_string()),
+            tool_use_id: approval.call.tool_use_id.to_string(),
+            session_id: approval.call.session.to_string(),
+            run_id: approval.call.run.map(|run| run.to_string()),
+            origin: Origin::of(&approval.call),
+            tool_input: masked(&approval.call.input),
+            status: approval.status().into(),
+            waiting_for: WaitingFor::of(approval.status(), approval.call.executor),
+            risk_level: approval.risk.into(),
+            requires_approval,
+            decided: Judgement::of(&approval),
+            outcome: CallOutcome::of(&approval),
+            created_at: approval.created_at,
+            tool_name: approval.call.tool_name,
+            summary: approval.summary,
+        }
+    }
+}
