@@ -90,6 +90,51 @@ async function modelRequests(model) {
   return (await response.json()).requests.map(({ body }) => body);
 }
 
+/** One call of the REST surface, as a program makes it. Returns the body; anything but a success is an error. */
+export async function rest(world, method, path, body) {
+  const response = await fetch(`${world.url}my/projects/default/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+/** A client on somebody's machine: takes the project's calls. `next` waits for the next one of an event. */
+export async function connectClient(t, world, id) {
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  const response = await fetch(`${world.url}my/projects/default/chat/stream?client_id=${id}`, {
+    headers: { authorization: `Bearer ${TOKEN}`, accept: "text/event-stream" },
+    signal: ending.signal,
+  });
+  if (!response.ok) throw new Error(`the stream was answered ${response.status}`);
+  const events = eventsOf(response.body);
+  const next = async (name) => {
+    for (;;) {
+      const { value, done: isOver } = await events.next();
+      if (isOver) throw new Error(`the stream ended without ${name}`);
+      if (value.name === name) return value.data;
+    }
+  };
+  return { next, leave: () => ending.abort() };
+}
+
+async function* eventsOf(body) {
+  let text = "";
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const blocks = text.split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const field = (name) => new RegExp(`^${name}: ?(.*)$`, "m").exec(block)?.[1];
+      if (field("event")) yield { name: field("event"), data: JSON.parse(field("data")) };
+    }
+  }
+}
+
 /** A tab that is signed in and connected. With `context` it shares the browser's cookies of another tab. */
 export async function openTab(world, { context, path = "agent", prepare, ...options } = {}) {
   const owner = context ?? (await world.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options }));

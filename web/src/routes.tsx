@@ -2,6 +2,7 @@
 import { Redirect, Route, Switch } from "wouter";
 
 import { AgentPage } from "./routes/agent-page";
+import { HistoryPage } from "./routes/history-page";
 import { RulesPage } from "./routes/rules-page";
 
 export function Routes() {
@@ -12,6 +13,9 @@ export function Routes() {
         {({ id }) => <AgentPage sessionId={id === undefined ? null : decodeURIComponent(id)} />}
       </Route>
       <Route path="/rules/:tab?">{({ tab }) => <RulesPage tab={tab ?? ""} />}</Route>
+      <Route path="/history">
+        <HistoryPage />
+      </Route>
       <Route>
         <Redirect to="/agent" replace />
       </Route>

@@ -7,6 +7,12 @@ export type Schemas = components["schemas"];
 export type ServerMessage = Schemas["ServerMessage"];
 export type ClientCommand = Schemas["ClientCommand"];
 export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+/** A call that runs elsewhere came a step further. A person's own decision is told by `tool_approval_resolved` only. */
+export type ToolStateMessage = Extract<ServerMessage, { type: "tool_state" }>;
+/** A call that runs elsewhere has written some more; live, so never sent twice. */
+export type ToolOutputMessage = Extract<ServerMessage, { type: "tool_output" }>;
+/** Who asks and who runs it: our agent here, our agent by way of a client, or another program by itself. */
+export type Origin = Schemas["Origin"];
 export type AllowedDecision = Schemas["AllowedDecision"];
 /** What "don't ask again" could mean for a call. */
 export type Proposal = Schemas["ProposalView"];
@@ -31,7 +37,13 @@ export type PreviewFacts = {
   [Field in FieldsOf<Schemas["PreviewData"]>]?: ValueOf<Schemas["PreviewData"], Field>;
 };
 
-export function previewOf(request: ApprovalRequest): PreviewFacts {
+/** What a preview is drawn from, for a request that waits and for one that is history. */
+export type Previewed = Pick<
+  ApprovalRequest,
+  "request_id" | "tool_name" | "tool_input" | "preview_type" | "preview_data" | "diff_lines" | "diff_stat" | "file_path" | "origin"
+>;
+
+export function previewOf(request: Pick<Previewed, "preview_data">): PreviewFacts {
   return request.preview_data;
 }
 

@@ -35,3 +35,28 @@ export function ago(time: string, now: number): string {
   if (passed < 30 * DAY) return `${Math.floor(passed / DAY)} d ago`;
   return new Date(time).toLocaleDateString();
 }
+
+/** `140 ms`, `1.4 s`, `12 s`, `2 min 5 s`, `1 h 20 min`: how long something took. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < 9950) return `${(ms / SECOND).toFixed(1)} s`;
+  const seconds = Math.round(ms / SECOND);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** The time of day, with the date unless it is today's; as the browser's language writes it. */
+export function moment(time: string, now: number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  const day = isToday ? {} : ({ day: "numeric", month: "short" } as const);
+  return date.toLocaleString(undefined, { ...day, hour: "2-digit", minute: "2-digit", ...(isToday ? { second: "2-digit" } : {}) });
+}
+
+/** Date and time in full. */
+export function exactly(time: string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? time : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}

@@ -4,7 +4,16 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { ServerMessage } from "../api/message";
 import { violations } from "../testing/axe";
-import { approvalRequest, caughtUpMessage, resolvedMessage, resumedMessage, runMessages } from "../testing/messages";
+import { execution } from "../testing/executions";
+import {
+  approvalRequest,
+  caughtUpMessage,
+  outputMessage,
+  resolvedMessage,
+  resumedMessage,
+  runMessages,
+  stateMessage,
+} from "../testing/messages";
 import { ruleSet } from "../testing/rules";
 
 // The socket lives as long as the page, so each test loads the page anew.
@@ -45,14 +54,19 @@ beforeEach(() => {
   vi.stubGlobal("WebSocket", FakeWebSocket);
   const sessions = [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }];
   vi.stubGlobal("fetch", (path: string) => {
-    const body = path.endsWith("/rules") ? ruleSet() : { success: true, sessions, next_cursor: null };
-    return Promise.resolve(Response.json(body, { status: sessionsStatus }));
+    return Promise.resolve(Response.json(bodyOf(path, sessions), { status: sessionsStatus }));
   });
 });
 
 afterEach(() => {
   vi.unstubAllGlobals();
 });
+
+function bodyOf(path: string, sessions: object[]): object {
+  if (path.endsWith("/rules")) return ruleSet();
+  if (path.includes("/tools/executions")) return { success: true, executions: [execution()], next_cursor: null };
+  return { success: true, sessions, next_cursor: null };
+}
 
 async function openPage(path = "/agent") {
   window.history.replaceState(null, "", path);
@@ -293,4 +307,34 @@ test("the rules can be the first thing that is opened", async () => {
   await openLive("/rules/try");
   expect(await screen.findByRole("navigation", { name: "Rules" })).toBeVisible();
   expect(screen.getByRole("link", { name: "What would this do?" })).toHaveAttribute("aria-current", "page");
+});
+
+test("what another agent asks is decided from any view", async () => {
+  await openLive("/agent/s1");
+  await userEvent.click(screen.getByRole("link", { name: "History" }));
+  expect(window.location.pathname).toBe("/history");
+  expect(await screen.findByRole("button", { name: /Write note.txt/ })).toBeVisible();
+  expect(FakeWebSocket.count, "the connection stays").toBe(1);
+  act(() => FakeWebSocket.last.receive({ ...approvalRequest({ tool_name: "send_mail", origin: "api", session_id: "of-another" }) }));
+  const dialog = within(await screen.findByRole("dialog", { name: "send_mail: approval needed" }));
+  expect(dialog.getByText("asked by another agent (API)")).toBeVisible();
+  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Approve" })).toBeEnabled());
+  await userEvent.click(dialog.getByRole("button", { name: "Approve" }));
+  expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "tool_approval_response", request_id: "q1", approved: true, digest: "d1" });
+});
+
+test("a call that a client runs is followed from the yes to the result", async () => {
+  await openLive("/agent/s1");
+  act(() => FakeWebSocket.last.receive(...runMessages().slice(0, 4), approvalRequest({ origin: "client" })));
+  await screen.findByText("Waiting for your decision");
+  act(() => FakeWebSocket.last.receive(resolvedMessage("APPROVED")));
+  expect(await screen.findByText(/^Approved. Waiting for a client to run it/)).toBeVisible();
+  expect(screen.queryByText("Working")).toBeNull();
+  act(() => FakeWebSocket.last.receive(stateMessage(6, "executing"), outputMessage("half done\n")));
+  expect(await screen.findByText("Running on the client…")).toBeVisible();
+  expect(screen.getByText("half done")).toBeVisible();
+  const [, , , , result] = runMessages() as [ServerMessage, ServerMessage, ServerMessage, ServerMessage, ServerMessage];
+  act(() => FakeWebSocket.last.receive(stateMessage(7, "completed"), { ...result, seq: 8 }));
+  expect(await screen.findByText("Approved by Ana")).toBeVisible();
+  expect(screen.queryByText("half done")).toBeNull();
 });

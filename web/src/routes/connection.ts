@@ -10,13 +10,36 @@ import { useApprovals } from "../features/approvals/store";
 import { createBatch } from "../lib/batch";
 import { randomId } from "../lib/random-id";
 
-export const useLink = create<{ link: Link }>()(() => ({ link: "connecting" }));
+interface LinkState {
+  link: Link;
+  /** Counts the bursts of messages after which the calls, as the server has them, may be others. */
+  changes: number;
+}
+
+export const useLink = create<LinkState>()(() => ({ link: "connecting", changes: 0 }));
 
 function deliver(events: SocketEvent[]) {
   useAgent.getState().receive(events);
   useApprovals.getState().receive(events);
   const last = events.findLast((event) => event.type === "link");
   if (last) useLink.setState({ link: last.link });
+  if (events.some(tellsOfCalls)) useLink.setState(({ changes }) => ({ changes: changes + 1 }));
+}
+
+function tellsOfCalls(event: SocketEvent): boolean {
+  switch (event.type) {
+    case "tool_approval_request":
+    case "tool_approval_resolved":
+    case "tool_state":
+    case "result":
+      return true;
+    case "user":
+      return event.subtype === "tool_result";
+    case "link":
+      return event.link === "live";
+    default:
+      return false;
+  }
 }
 
 let socket: AgentSocket | null = null;

@@ -9,6 +9,7 @@ import { ApprovalPanel } from "../features/approvals/approval-panel";
 import type { Decide } from "../features/approvals/approval-panel";
 import { Notices } from "../features/approvals/notices";
 import { shownEntries } from "../features/approvals/queue-state";
+import type { Queue } from "../features/approvals/queue-state";
 import { useApprovals } from "../features/approvals/store";
 import { useSessions } from "../features/sessions/use-sessions";
 import { useMedia } from "../lib/use-media";
@@ -28,7 +29,8 @@ interface ShellProps {
 export function Shell({ socket, sessionId, children }: ShellProps) {
   const link = useLink((state) => state.link);
   const isRunning = useAgent((state) => state.isRunning);
-  const sessions = useSessions(`${sessionId} ${isRunning} ${link}`);
+  const askers = useApprovals(askingSessions);
+  const sessions = useSessions(`${sessionId} ${isRunning} ${link} ${askers}`);
   const isWide = useMedia("(min-width: 1000px)");
   const [isSideOpen, setSideOpen] = useState(isWide);
   useTitleBadge();
@@ -66,6 +68,11 @@ function decideOver(socket: AgentSocket): Decide {
     approveAll: (sessionId) =>
       socket.send({ command: "approve_all", ...(sessionId === undefined ? {} : { session_id: sessionId }) }),
   };
+}
+
+/** The conversations that wait for somebody: one that began elsewhere is heard of here first. */
+function askingSessions(queue: Pick<Queue, "entries">): string {
+  return [...new Set(shownEntries(queue).map(({ request }) => request.session_id))].toSorted().join(" ");
 }
 
 function useTitleBadge() {

@@ -19,6 +19,7 @@ interface TopBarProps {
 export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
   const server = useAgent((state) => state.server);
   const [isAtRules] = useRoute("/rules/*?");
+  const [isAtHistory] = useRoute("/history");
   return (
     <header className={styles.bar}>
       <Button look="quiet" size="icon" aria-expanded={isSideOpen} aria-label="Conversations" onClick={onToggleSide}>
@@ -30,6 +31,9 @@ export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
       </RouteLink>
       <RouteLink href="/rules" className={styles.link ?? ""} aria-current={isAtRules ? "page" : undefined}>
         Rules
+      </RouteLink>
+      <RouteLink href="/history" className={styles.link ?? ""} aria-current={isAtHistory ? "page" : undefined}>
+        History
       </RouteLink>
       {server && (
         <span className={styles.facts}>

@@ -13,6 +13,7 @@ export function approvalRequest(change: Partial<ApprovalRequest> = {}): Approval
     tool_name: "Write",
     tool_input: { file_path: "/w/note.txt", content: "hello\n" },
     tool_use_id: "t1",
+    origin: "agent",
     preview_type: "diff",
     preview_data: {
       file_path: "note.txt",
@@ -88,6 +89,7 @@ export function resumedMessage(change: { head?: number; active?: boolean; sessio
         { id: "toolApproval", label: "Review & Approve (CLI)", available: false, reason: "No CLI found" },
         { id: "bypassPermissions", label: "Auto Execute", available: true },
       ],
+      approvals: "chosen",
       ...change,
     },
   } satisfies ServerMessage;
@@ -118,4 +120,14 @@ export function runMessages(sessionId = "s1"): ServerMessage[] {
 
 export function delta(text: string, sessionId = "s1"): ServerMessage {
   return { type: "assistant", subtype: "text_delta", session_id: sessionId, content: { text } };
+}
+
+/** A step of a call that a client runs. */
+export function stateMessage(seq: number, status: string, toolUseId = "t1"): ServerMessage {
+  const content = { tool_id: `e-${toolUseId}`, tool_use_id: toolUseId, tool_name: "execute_command", status };
+  return { type: "tool_state", seq, session_id: "s1", run_id: "r1", content };
+}
+
+export function outputMessage(text: string, toolUseId = "t1"): ServerMessage {
+  return { type: "tool_output", session_id: "s1", run_id: "r1", content: { tool_id: `e-${toolUseId}`, text } };
 }

@@ -8,9 +8,12 @@ const PATHS = {
   auto: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 2v12M8 5a3 3 0 0 1 0 6",
   chevron: "M6 3.5 10.5 8 6 12.5",
   down: "M8 3v10M3.8 8.8 8 13l4.2-4.2",
+  up: "M8 13V3M3.8 7.2 8 3l4.2 4.2",
   previous: "M10 3.5 5.5 8l4.5 4.5",
   minimise: "M3.5 8h9",
   stop: "M4.5 4.5h7v7h-7z",
+  computer: "M3.5 3.5h9v6.5h-9zM1.5 12.8h13",
+  code: "M5.6 4.4 2 8l3.6 3.6M10.4 4.4 14 8l-3.6 3.6",
   close: "M4 4l8 8M12 4l-8 8",
 } as const;
 

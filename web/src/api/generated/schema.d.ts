@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This API for people */
+        get: operations["docs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -11,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /healthz`: the process answers. */
+        /** The process answers */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -28,10 +45,106 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /metrics`: counters in Prometheus' text format, of this process but for what waits. */
+        /** Counters in Prometheus' text format, of this process but for what waits */
         get: operations["metrics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The projects that this server serves, the default one first */
+        get: operations["list_projects"];
+        put?: never;
+        /**
+         * Makes a project of a folder inside one of the server's roots
+         * @description A folder has one project: where it has one already, that one is the answer, as it stands.
+         */
+        post: operations["make_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A project, its root and its settings */
+        get: operations["get_project"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes the name or settings
+         * @description What is left out stays, null goes back to what the server has. Requests that wait already keep their deadline.
+         */
+        patch: operations["change_project"];
+        trace?: never;
+    };
+    "/my/projects/{project_id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What people were asked, the latest first */
+        get: operations["list_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/approvals/{approval_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One request, with what it would do */
+        get: operations["get_approval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/approvals/{approval_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person says yes
+         * @description Saying it again is fine; saying it to what was rejected, or too late, is 409 with what stands.
+         */
+        post: operations["approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -45,10 +158,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff. */
-        get: operations["get"];
+        /** Any part of a long diff */
+        get: operations["get_diff"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/approvals/{approval_id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A person says no
+         * @description Saying it again is fine; saying it to what was approved, or too late, is 409 with what stands.
+         */
+        post: operations["reject"];
         delete?: never;
         options?: never;
         head?: never;
@@ -62,8 +195,51 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /my/projects/{project_id}/audit`: what was decided and what ran, the oldest first. */
+        /** What was decided and what ran, the oldest first */
         get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/chat/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The agent starts on a task
+         * @description What comes of it is told by the stream.
+         */
+        post: operations["send_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/chat/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happens in a project, as server-sent events
+         * @description `id:` is the number in the project's log; a client that comes back with `Last-Event-ID` (as an
+         *     `EventSource` does by itself) misses nothing and sees nothing twice. What is live (`chat.delta`,
+         *     `chat.retry`, `tool.output`) has no number. A comment comes every 15 seconds. `StreamEvent` describes the events:
+         *     `event:` is its `event`, `data:` its `data`.
+         */
+        get: operations["stream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -79,9 +255,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from. */
+        /** Everything that holds, and where it comes from */
         get: operations["list_rules"];
-        /** `PUT /my/projects/{project_id}/rules`: replaces the project's own rules. */
+        /** Replaces the project's own rules */
         put: operations["replace_rules"];
         post?: never;
         delete?: never;
@@ -99,7 +275,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything. */
+        /**
+         * Judges a call
+         * @description Never runs or records anything.
+         */
         post: operations["check_call"];
         delete?: never;
         options?: never;
@@ -116,7 +295,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules. */
+        /** Replays recorded calls under other rules */
         post: operations["simulate_rules"];
         delete?: never;
         options?: never;
@@ -133,7 +312,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now. */
+        /** Trusts what the workspace's file says now */
         post: operations["trust_rules"];
         delete?: never;
         options?: never;
@@ -151,7 +330,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** `DELETE /my/projects/{project_id}/rules/{rule_id}`: revokes a rule of the project or a grant. */
+        /** Revokes a rule of the project or a grant */
         delete: operations["revoke_rule"];
         options?: never;
         head?: never;
@@ -165,8 +344,179 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /my/projects/{project_id}/sessions`: conversations, the latest first. */
+        /** Conversations, the latest first */
         get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/sessions/{session_id}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops the run of a conversation
+         * @description What waits in it is taken back; `run.error` with the code `cancelled` tells when it is over.
+         */
+        post: operations["interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/sessions/{session_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A conversation, the oldest first */
+        get: operations["list_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools a run can use */
+        get: operations["list_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hands a call in
+         * @description The server judges it, and asks a person where need be; it never runs it. `approved` means that the caller may, once, with the input as it stands here, and then reports the result. The same `session_id` and `tool_use_id` again is the same call; with another input it is 409.
+         */
+        post: operations["hand_in_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The history of calls, the latest first
+         * @description Long results are cut here; the execution itself has them whole.
+         */
+        get: operations["list_executions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/{tool_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One call
+         * @description With `wait_seconds` the answer comes when it leaves the state it is in, or when the time is over. Where an edited input took its place, that is the answer.
+         */
+        get: operations["get_execution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/{tool_id}/lease": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * With a lease, says that whoever has the call is still there (30 seconds more for a client, 60 for a caller)
+         * @description Without one, takes an approved call that was handed in at `tools/calls`: of all who try, one gets it.
+         */
+        post: operations["lease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/my/projects/{project_id}/tools/{tool_id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What came of a call that ran elsewhere
+         * @description The same again is fine. What is late, foreign or otherwise settled is recorded, and refused with what stands.
+         */
+        post: operations["report_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This API for programs */
+        get: operations["openapi"];
         put?: never;
         post?: never;
         delete?: never;
@@ -182,7 +532,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** `GET /readyz`: the database answers too, and this server counts among those on it. */
+        /** The database answers too, and this server counts among those on it */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -203,9 +553,44 @@ export interface components {
         }) | (components["schemas"]["RulesActView"] & {
             /** @enum {string} */
             what: "rules";
+        }) | (components["schemas"]["SettingsActView"] & {
+            /** @enum {string} */
+            what: "settings";
+        }) | (components["schemas"]["RefusalActView"] & {
+            /** @enum {string} */
+            what: "result_refused";
         });
         /** @enum {string} */
         AllowedDecision: "approve" | "reject" | "edit" | "session" | "project";
+        /** @description What waits, all of it, and for how long. */
+        ApprovalAsked: components["schemas"]["ApprovalView"] & {
+            /**
+             * Format: int64
+             * @description How long people have, from `timestamp` on.
+             */
+            timeout_seconds: number;
+            /** @description What it would do, in one sentence. */
+            description: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        ApprovalDecided: components["schemas"]["At"] & {
+            approval_id: string;
+            tool_id: string;
+            tool_name: string;
+            status: components["schemas"]["CallStatus"];
+            decided_by: string | null;
+            feedback: string | null;
+            /** @description Whom it waits for now, where it is approved and run elsewhere. */
+            waiting_for?: components["schemas"]["WaitingFor"];
+        };
+        /** @description A page of requests, the latest first. */
+        ApprovalList: {
+            success: boolean;
+            approvals: components["schemas"]["ApprovalView"][];
+            /** @description Where the next page begins; none after the last. */
+            next_cursor: string | null;
+        };
         /** @description S1.7's request, and what we add. */
         ApprovalRequest: {
             request_id: string;
@@ -240,6 +625,8 @@ export interface components {
             edited: components["schemas"]["EditedView"] | null;
             /** @description What moved, where it was approved before. */
             asked_again: string | null;
+            /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
+            origin: components["schemas"]["Origin"];
         };
         ApprovalResolved: {
             request_id: string;
@@ -264,6 +651,85 @@ export interface components {
             /** @description The rules of the proposal that was picked, a line each; the narrowest if none. */
             rule?: string | null;
         };
+        /** @description A request for approval, and what became of it. */
+        ApprovalView: components["schemas"]["Judgement"] & {
+            approval_id: string;
+            tool_id: string;
+            tool_use_id: string;
+            session_id: string;
+            /** @description The run that waits for it; none where another program asked. */
+            run_id: string | null;
+            /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
+            origin: components["schemas"]["Origin"];
+            tool_name: string;
+            /** @description The input, secrets masked. */
+            tool_input: unknown;
+            status: components["schemas"]["CallStatus"];
+            risk_level: components["schemas"]["RiskLevel"];
+            /** @description Why a person is asked. */
+            reasons: string[];
+            /** @description What it would do, in one sentence. */
+            summary: string;
+            preview_type: components["schemas"]["PreviewType"];
+            preview_data: components["schemas"]["PreviewData"];
+            diff_lines: string[];
+            diff_stat: components["schemas"]["DiffStat"] | null;
+            file_path: string | null;
+            /** @description What a decision is bound to. */
+            digest: string;
+            /** @description What can be said to it now; nothing once it is settled. */
+            allowed_decisions: components["schemas"]["AllowedDecision"][];
+            /** @description What "always" could mean here, narrowest first. */
+            proposals: components["schemas"]["ProposalView"][];
+            edited: components["schemas"]["EditedView"] | null;
+            /** @description What moved, where it was approved before. */
+            asked_again: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when a decision counts; none once it is settled.
+             */
+            expires_at: string | null;
+            /** @description Why it failed, or did not get to run. */
+            error?: string;
+            /** @description The kind of failure. */
+            error_type?: string;
+            /** @description The request that took its place. */
+            replaced_by?: string;
+        };
+        /**
+         * @description Whether people are asked in a project.
+         * @enum {string}
+         */
+        ApprovalsView: "chosen" | "kept" | "off";
+        /**
+         * @description A yes. A field that is not known is refused: nobody means nothing by it.
+         * @example {
+         *       "decision": "approved"
+         *     }
+         */
+        ApproveBody: {
+            decision?: components["schemas"]["Approved"] | null;
+            /**
+             * @description The whole input as the person changed it. It is judged again: denied is 409, riskier than what
+             *     was asked becomes a new request, otherwise it runs as edited and the model is told so.
+             */
+            edited_input?: Record<string, never> | null;
+            /** @description How far the yes reaches; `once` unless said. */
+            scope?: components["schemas"]["DecisionScope"];
+            /** @description The rules of the proposal that was picked, a line each; the narrowest if none. Needs a scope. */
+            rule?: string | null;
+            /** @description What the person wants to add. Kept nowhere yet. */
+            message?: string | null;
+            /** @description The digest of what the person saw; if the request is another by now, the answer is 409. */
+            digest?: string | null;
+        };
+        /**
+         * @description The word for yes.
+         * @enum {string}
+         */
+        Approved: "approved";
         AssistantMessage: {
             content: {
                 text: string;
@@ -284,6 +750,13 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "tool_use";
+        };
+        /** @description When something happened, and where it belongs. */
+        At: {
+            /** Format: date-time */
+            timestamp: string;
+            session_id?: string;
+            run_id?: string;
         };
         /** @description One row of the audit: what was done, and its place in the chain. */
         AuditEntry: components["schemas"]["ActView"] & {
@@ -307,11 +780,6 @@ export interface components {
             /** @description Where the next page begins; none after the last. */
             next_cursor: string | null;
         };
-        /**
-         * @description The state a call came into.
-         * @enum {string}
-         */
-        AuditStatus: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
         /** @description What is said. */
         Body: (components["schemas"]["SystemMessage"] & {
             /** @enum {string} */
@@ -328,6 +796,12 @@ export interface components {
         }) | (components["schemas"]["ApprovalResolved"] & {
             /** @enum {string} */
             type: "tool_approval_resolved";
+        }) | (components["schemas"]["ToolStateMessage"] & {
+            /** @enum {string} */
+            type: "tool_state";
+        }) | (components["schemas"]["ToolOutputMessage"] & {
+            /** @enum {string} */
+            type: "tool_output";
         }) | (components["schemas"]["RunResult"] & {
             /** @enum {string} */
             type: "result";
@@ -337,7 +811,7 @@ export interface components {
         });
         /** @description A call that came into a state. */
         CallActView: {
-            status: components["schemas"]["AuditStatus"];
+            status: components["schemas"]["CallStatus"];
             /** @description Who brought it there, where somebody did. */
             who?: string;
             /** @description How: `person`, `program`, `policy`, `deadline` or `interruption`. */
@@ -364,6 +838,26 @@ export interface components {
             /** @description The kind of failure. */
             error_type?: string;
         };
+        /** @description What came of a call, as far as it went. */
+        CallOutcome: {
+            /** @description What it gave back: a text, or the object that was reported. */
+            result: unknown;
+            /** @description What the asker is told instead. */
+            error: string | null;
+            /** @description The kind of failure. */
+            error_type?: string;
+            /** Format: int64 */
+            execution_time_ms?: number;
+            /** Format: date-time */
+            approved_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+        };
+        /**
+         * @description Where a call stands.
+         * @enum {string}
+         */
+        CallStatus: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
         /** @description A call that the rules would have treated otherwise. */
         ChangeView: {
             tool_id: string;
@@ -378,6 +872,20 @@ export interface components {
             contradicts: boolean;
             /** @description The rules that make the difference. */
             rules: string[];
+        };
+        ChatDelta: components["schemas"]["At"] & {
+            text: string;
+        };
+        ChatMessage: components["schemas"]["At"] & {
+            role: components["schemas"]["Role"];
+            content: string;
+        };
+        ChatRetry: components["schemas"]["At"] & {
+            /** Format: int32 */
+            attempt: number;
+            /** Format: int64 */
+            wait_ms: number;
+            reason: string;
         };
         /** @description What the gate would say of a call. */
         CheckView: {
@@ -432,6 +940,21 @@ export interface components {
          * @enum {string}
          */
         DecisionScope: "once" | "session" | "project";
+        /** @description The decision that stands. */
+        DecisionView: components["schemas"]["Judgement"] & {
+            success: boolean;
+            approval_id: string;
+            /**
+             * @description What stands: `approved` or `rejected`; `awaiting_approval` where an edited input is asked for
+             *     again.
+             */
+            status: components["schemas"]["CallStatus"];
+            tool_id: string;
+            /** @description How far the call has come since. */
+            tool_status: components["schemas"]["CallStatus"];
+            /** @description The request that waits in its place, where an edited input is riskier than what was asked. */
+            replaced_by?: string;
+        };
         /** @description Some lines of a diff. */
         DiffPage: {
             success: boolean;
@@ -456,6 +979,10 @@ export interface components {
         ErrorBody: {
             success: boolean;
             error: components["schemas"]["ErrorView"];
+            /** @description The request as it stands, where that is why. */
+            approval?: components["schemas"]["ApprovalView"];
+            /** @description The call as it stands, where that is why. */
+            execution?: components["schemas"]["ExecutionView"];
         };
         ErrorContent: {
             message: string;
@@ -473,8 +1000,55 @@ export interface components {
             /** @description A sentence for people. */
             message: string;
             /** @description What can be done about it. */
-            hint?: string | null;
+            hint?: string;
         };
+        /** @description A page of calls, the latest first. */
+        ExecutionList: {
+            success: boolean;
+            executions: components["schemas"]["ExecutionView"][];
+            /** @description Where the next page begins; none after the last. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description What a client is to run. The clocks of two machines differ: `expires_at` less `timestamp` is how
+         *     long it has.
+         */
+        ExecutionSignal: components["schemas"]["At"] & {
+            tool_id: string;
+            tool_name: string;
+            /** @description The input as it was approved, nothing masked. */
+            tool_params: unknown;
+            approval_id: string;
+            lease: components["schemas"]["LeaseView"];
+        };
+        /** @description A call, and what came of it. */
+        ExecutionView: components["schemas"]["Judgement"] & components["schemas"]["CallOutcome"] & {
+            tool_id: string;
+            /** @description The request for approval; left out where nobody was asked. */
+            approval_id?: string;
+            tool_use_id: string;
+            session_id: string;
+            run_id: string | null;
+            origin: components["schemas"]["Origin"];
+            tool_name: string;
+            /** @description The input, secrets masked; for a call that the asker runs, as it was approved. */
+            tool_input: unknown;
+            status: components["schemas"]["CallStatus"];
+            /** @description Whom it waits for, where it is approved and run elsewhere. */
+            waiting_for?: components["schemas"]["WaitingFor"];
+            risk_level: components["schemas"]["RiskLevel"];
+            /** @description Whether a person was to decide. */
+            requires_approval: boolean;
+            /** @description What it would do, in one sentence. */
+            summary: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /**
+         * @description Who runs the tools of a conversation.
+         * @enum {string}
+         */
+        ExecutorName: "local" | "client" | "claude-cli";
         /** @description One file of a change: S1.10's four fields, and what a diff of lines does not show. */
         FileView: {
             file_path: string;
@@ -498,11 +1072,84 @@ export interface components {
             /** @description Which file it is when the rest of a long diff is asked for. */
             index?: number | null;
         };
+        /** @description Numbers that are forgotten. */
+        Gap: {
+            /** Format: int64 */
+            from: number;
+            /** Format: int64 */
+            to: number;
+        };
+        /** @description Who decided, when, and what they said; left out where nobody did. */
+        Judgement: {
+            decided_by?: string;
+            /** Format: date-time */
+            decided_at?: string;
+            feedback?: string;
+        };
+        /**
+         * @description A sign of life.
+         * @example {
+         *       "lease": "0195281f-7c1e-7d2b-9a3f-2f6d3c1b5a40",
+         *       "output": "12 tests passed\n"
+         *     }
+         */
+        LeaseBody: {
+            lease?: components["schemas"]["LeaseShown"] | null;
+            /** @description What the call has written since the last time. Shown as it comes, kept nowhere. */
+            output?: string | null;
+        };
+        /** @description A lease that was given, or goes on. */
+        LeaseGiven: {
+            success: boolean;
+            tool_id: string;
+            status: components["schemas"]["CallStatus"];
+            lease: components["schemas"]["LeaseView"] | null;
+        };
+        /** @description A lease as it is shown: the token, or the object it was given in. */
+        LeaseShown: string | {
+            token: string;
+        };
+        /** @description Leave to run a call, for a while. */
+        LeaseView: {
+            /** @description The secret that goes with a result: whoever has it has the call. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description From then on the one who has it counts as lost, unless it renews the lease before.
+             */
+            expires_at: string;
+        };
         /** @description How line ends change. */
         LineEndingsView: {
             from: string;
             to: string;
             final_newline?: string | null;
+        };
+        /** @description A page of messages, the oldest first. */
+        MessageList: {
+            success: boolean;
+            session_id: string;
+            messages: components["schemas"]["MessageView"][];
+            /** @description Where the next page begins; none after the last. */
+            next_cursor: string | null;
+        };
+        /** @description A run that began. */
+        MessageTaken: {
+            success: boolean;
+            session_id: string;
+            run_id: string;
+            message_id: string;
+        };
+        /** @description One message. */
+        MessageView: {
+            message_id: string;
+            run_id: string;
+            /** @description `user` or `assistant`. What tools gave back stands in messages of the user, as in the API. */
+            role: string;
+            /** @description Blocks as the Messages API has them, or a text; secrets masked. */
+            content: unknown;
+            /** Format: date-time */
+            created_at: string;
         };
         /** @description A permission mode as the page offers it. */
         ModeView: {
@@ -510,6 +1157,71 @@ export interface components {
             label: string;
             available: boolean;
             reason?: string;
+        };
+        /**
+         * @description A call that another agent wants to make.
+         * @example {
+         *       "tool_name": "Bash",
+         *       "tool_input": {
+         *         "command": "npm test"
+         *       },
+         *       "tool_use_id": "toolu_01ABC123",
+         *       "session_id": "my-agent",
+         *       "wait_seconds": 60
+         *     }
+         */
+        NewCall: {
+            /** @example Bash */
+            tool_name: string;
+            tool_input: Record<string, never>;
+            /** @description The folder relative paths start from, inside the project's root; the root unless said. */
+            cwd?: string | null;
+            /** @description The agent's own id of the call: handed in again in the same conversation it is the same call. */
+            tool_use_id?: string | null;
+            /** @description The agent's conversation; a new one unless said. */
+            session_id?: string | null;
+            /**
+             * Format: int64
+             * @description How long to wait for a decision, in seconds; not at all unless said.
+             */
+            wait_seconds?: number | null;
+        };
+        /**
+         * @description A message of a person, and how to run it.
+         * @example {
+         *       "content": "Run the tests and fix what fails",
+         *       "executor": "client"
+         *     }
+         */
+        NewMessage: {
+            /**
+             * @description What the person asks.
+             * @example Run the tests and fix what fails
+             */
+            content: string;
+            /** @description The conversation: one that is there goes on, another one begins under this id. */
+            session_id?: string | null;
+            executor?: components["schemas"]["ExecutorName"] | null;
+            permission_mode?: components["schemas"]["PermissionMode"] | null;
+            /** @description The model to ask. */
+            model?: string | null;
+        };
+        /**
+         * @description A project to make.
+         * @example {
+         *       "root": "services/api",
+         *       "name": "API"
+         *     }
+         */
+        NewProject: {
+            /**
+             * @description A folder that is there, inside one of the server's roots; relative paths start at the first.
+             * @example services/api
+             */
+            root: string;
+            /** @description What people call it; the folder's name unless said. */
+            name?: string | null;
+            settings?: components["schemas"]["SettingsChange"];
         };
         /** @description A rule that a project is to have. */
         NewRule: {
@@ -532,6 +1244,23 @@ export interface components {
         OfSession: {
             session_id?: string | null;
         };
+        /** @description One request. */
+        OneApproval: components["schemas"]["ApprovalView"] & {
+            success: boolean;
+        };
+        /** @description One call. */
+        OneExecution: components["schemas"]["ExecutionView"] & {
+            success: boolean;
+        };
+        /** @description One project. */
+        OneProject: components["schemas"]["ProjectView"] & {
+            success: boolean;
+        };
+        /**
+         * @description Who made a call.
+         * @enum {string}
+         */
+        Origin: "agent" | "client" | "api" | "claude_cli";
         /** @enum {string} */
         OriginKind: "page" | "approval" | "file";
         Outcome: {
@@ -595,6 +1324,35 @@ export interface components {
          * @enum {string}
          */
         PreviewType: "diff" | "multi_diff" | "command" | "generic";
+        /**
+         * @description What is to change of a project.
+         * @example {
+         *       "settings": {
+         *         "approval_timeout_seconds": {
+         *           "MEDIUM": 120
+         *         }
+         *       }
+         *     }
+         */
+        ProjectChange: {
+            name?: string | null;
+            settings?: components["schemas"]["SettingsChange"];
+        };
+        /** @description A page of projects, the default one first. */
+        ProjectList: {
+            success: boolean;
+            projects: components["schemas"]["ProjectView"][];
+            /** @description Where the next page begins; none after the last. */
+            next_cursor: string | null;
+        };
+        /** @description A workspace whose calls, rules and events belong together. */
+        ProjectView: {
+            project_id: string;
+            name: string;
+            /** @description The folder, on the server's machine. */
+            root: string;
+            settings: components["schemas"]["SettingsView"];
+        };
         /** @description One thing that "always" could mean. */
         ProposalView: {
             /** @description The rules that would be kept, word for word. */
@@ -617,10 +1375,91 @@ export interface components {
             remedy: string | null;
         };
         /**
+         * @description The only word there is.
+         * @enum {string}
+         */
+        Received: "received";
+        /** @description A result that was not taken: it was late, or not theirs to say. */
+        RefusalActView: {
+            approval_id: string;
+            tool_id: string;
+            reason: string;
+            /** @description The digest of what they said. */
+            result: string;
+        };
+        /**
+         * @description A no. A field that is not known is refused.
+         * @example {
+         *       "reason": "User declined execution"
+         *     }
+         */
+        RejectBody: {
+            decision?: components["schemas"]["Rejected"] | null;
+            /** @description What to do instead: the model reads `User rejected: <reason>` and goes on. */
+            reason?: string | null;
+            /** @description The digest of what the person saw; if the request is another by now, the answer is 409. */
+            digest?: string | null;
+            /** @description Whether the run is to be stopped, too. */
+            interrupt?: boolean;
+        };
+        /**
+         * @description The word for no.
+         * @enum {string}
+         */
+        Rejected: "rejected";
+        /** @description What a call gave back. Other fields are kept, too. */
+        ReportedResult: {
+            success?: boolean;
+            stdout?: string | null;
+            stderr?: string | null;
+            /** Format: int64 */
+            exit_code?: number | null;
+        };
+        /**
          * @description S1.7's words for where a request stands.
          * @enum {string}
          */
         RequestStatus: "PENDING" | "APPROVED" | "REJECTED" | "TIMEOUT" | "CANCELLED";
+        ResultAck: components["schemas"]["At"] & {
+            tool_id: string;
+            status: components["schemas"]["Received"];
+        };
+        /**
+         * @description What came of a call, and the lease it was run under.
+         * @example {
+         *       "status": "completed",
+         *       "result": {
+         *         "success": true,
+         *         "stdout": "ok",
+         *         "stderr": null,
+         *         "exit_code": 0
+         *       }
+         *     }
+         */
+        ResultBody: {
+            /** @description What it gave back. */
+            result: components["schemas"]["ReportedResult"];
+            lease?: components["schemas"]["LeaseShown"] | null;
+            /** @enum {string} */
+            status: "completed";
+        } | {
+            /** @description Why. */
+            error: string;
+            lease?: components["schemas"]["LeaseShown"] | null;
+            /** @enum {string} */
+            status: "failed";
+        };
+        ResultRefused: components["schemas"]["At"] & {
+            tool_id: string;
+            reason: string;
+        };
+        /** @description The result was taken. */
+        ResultTaken: {
+            success: boolean;
+            tool_id: string;
+            status: components["schemas"]["CallStatus"];
+            message: string;
+        };
         /** @description Where to go on reading. */
         ResumeCommand: {
             /**
@@ -651,9 +1490,16 @@ export interface components {
              */
             now: string;
             modes: components["schemas"]["ModeView"][];
+            /** @description Whether people are asked. */
+            approvals: components["schemas"]["ApprovalsView"];
         };
         /** @enum {string} */
         RiskLevel: "LOW" | "MEDIUM" | "HIGH";
+        /**
+         * @description Who speaks.
+         * @enum {string}
+         */
+        Role: "user" | "assistant";
         /**
          * @description What a rule does.
          * @enum {string}
@@ -748,8 +1594,7 @@ export interface components {
             prompt: string;
             /** @description Whether to go on with a conversation: `session_id`, or the project's latest. */
             continue?: boolean;
-            /** @description How calls are decided; `sdk` unless said. */
-            permission_mode?: components["schemas"]["PermissionMode"];
+            permission_mode?: components["schemas"]["PermissionMode"] | null;
             mode?: components["schemas"]["RunMode"] | null;
             /** @description Whether calls that only look run without asking. */
             auto_approve_safe?: boolean;
@@ -760,6 +1605,16 @@ export interface components {
             /** @description The model to ask. */
             model?: string | null;
         };
+        RunDone: components["schemas"]["At"] & {
+            /** @description What it cost, where that is known: `$0.0234`. */
+            cost?: string;
+            usage: components["schemas"]["UsageView"];
+        };
+        RunError: components["schemas"]["At"] & {
+            code: string;
+            message: string;
+            hint: string | null;
+        };
         /**
          * @description What becomes of calls that would ask. Denials and floors hold in every mode.
          * @enum {string}
@@ -769,8 +1624,22 @@ export interface components {
         RunResult: components["schemas"]["Outcome"] & {
             /** @description What the run took. */
             usage?: components["schemas"]["UsageView"];
+            /** @description What it cost, where that is known: `$0.0234`. */
+            cost?: string;
             /** @description What can be done about an error. */
             hint?: string;
+        };
+        RunResumed: components["schemas"]["At"];
+        RunStarted: components["schemas"]["At"] & {
+            model: string;
+            tools: string[];
+        };
+        /** @description A run that is being stopped. */
+        RunStopped: {
+            success: boolean;
+            session_id: string;
+            /** @description Whether something was going on: else the answer is 409. */
+            interrupted: boolean;
         };
         /** @description One message, and where in the log it stands. */
         ServerMessage: components["schemas"]["Body"] & components["schemas"]["Place"];
@@ -792,6 +1661,27 @@ export interface components {
             updated_at: string;
             /** @description Whether a run is going on. */
             active: boolean;
+        };
+        /** @description A project whose name or settings were changed; what is null is as the server has it. */
+        SettingsActView: {
+            who: string;
+            name: string;
+            /** Format: int64 */
+            medium_seconds: number | null;
+            /** Format: int64 */
+            high_seconds: number | null;
+            tool_approval_enabled: boolean | null;
+        };
+        /** @description Settings to change. What is left out stays; null goes back to what the server has. */
+        SettingsChange: {
+            approval_timeout_seconds?: components["schemas"]["TimeoutsChange"];
+            tool_approval_enabled?: boolean | null;
+        };
+        /** @description What holds for a project: its own settings, and the server's where it has none. */
+        SettingsView: {
+            approval_timeout_seconds: components["schemas"]["TimeoutsView"];
+            /** @description Whether calls ask. Kept; in this version it changes nothing. */
+            tool_approval_enabled: boolean;
         };
         /** @description Rules to try on what was recorded. */
         SimulatedRules: {
@@ -816,6 +1706,99 @@ export interface components {
             source: components["schemas"]["RuleSource"];
             id?: string | null;
             why?: string | null;
+        };
+        /** @description What the stream says: the name stands in the line `event:`, the data in the line `data:`. */
+        StreamEvent: {
+            /** @description A call waits for a person, or did when this was new: `status` tells. */
+            data: components["schemas"]["ApprovalAsked"];
+            /** @enum {string} */
+            event: "tool.approval_request";
+        } | {
+            /** @description A call that waited is decided. */
+            data: components["schemas"]["ApprovalDecided"];
+            /** @enum {string} */
+            event: "tool.approval_decided";
+        } | {
+            /** @description A call came into another state than by a person's decision. */
+            data: components["schemas"]["ToolState"];
+            /** @enum {string} */
+            event: "tool.state";
+        } | {
+            /** @description This client is to run a call, now and once. Only the client that has it hears this. */
+            data: components["schemas"]["ExecutionSignal"];
+            /** @enum {string} */
+            event: "tool.execution_signal";
+        } | {
+            /** @description What came of a call that ran elsewhere was taken in. */
+            data: components["schemas"]["ResultAck"];
+            /** @enum {string} */
+            event: "tool.result_ack";
+        } | {
+            /** @description What somebody said came of a call was not taken: it was late, or not theirs. */
+            data: components["schemas"]["ResultRefused"];
+            /** @enum {string} */
+            event: "tool.result_refused";
+        } | {
+            /**
+             * @description A call that runs elsewhere has written some more. Not in the log: all of it comes with the
+             *     result.
+             */
+            data: components["schemas"]["ToolOutput"];
+            /** @enum {string} */
+            event: "tool.output";
+        } | {
+            /** @description The model wants to use a tool. */
+            data: components["schemas"]["ToolWanted"];
+            /** @enum {string} */
+            event: "tool.use";
+        } | {
+            /** @description A tool answered, or did not get to. */
+            data: components["schemas"]["ToolResult"];
+            /** @enum {string} */
+            event: "tool.result";
+        } | {
+            /** @description Somebody said something: the person, or the model. */
+            data: components["schemas"]["ChatMessage"];
+            /** @enum {string} */
+            event: "chat.message";
+        } | {
+            /** @description The model has written some more. Not in the log: the whole text follows as `chat.message`. */
+            data: components["schemas"]["ChatDelta"];
+            /** @enum {string} */
+            event: "chat.delta";
+        } | {
+            /**
+             * @description The model's answer broke off and is asked for again: the deltas since the last message are
+             *     void. Not in the log.
+             */
+            data: components["schemas"]["ChatRetry"];
+            /** @enum {string} */
+            event: "chat.retry";
+        } | {
+            /** @description A run began. */
+            data: components["schemas"]["RunStarted"];
+            /** @enum {string} */
+            event: "run.started";
+        } | {
+            /** @description A run goes on after the server was restarted, or at another one. */
+            data: components["schemas"]["RunResumed"];
+            /** @enum {string} */
+            event: "run.resumed";
+        } | {
+            /** @description A run came to its end. */
+            data: components["schemas"]["RunDone"];
+            /** @enum {string} */
+            event: "run.done";
+        } | {
+            /** @description A run broke off. */
+            data: components["schemas"]["RunError"];
+            /** @enum {string} */
+            event: "run.error";
+        } | {
+            /** @description The numbers from one to another are forgotten; what follows comes after them. */
+            data: components["schemas"]["Gap"];
+            /** @enum {string} */
+            event: "stream.gap";
         };
         SystemMessage: {
             /** @description First in every run. */
@@ -868,6 +1851,88 @@ export interface components {
             ask: number;
             deny: number;
         };
+        /** @description How long people are to have, in seconds, by risk. */
+        TimeoutsChange: {
+            /** Format: int64 */
+            MEDIUM?: number | null;
+            /** Format: int64 */
+            HIGH?: number | null;
+        };
+        /** @description How long people have to decide, in seconds, by risk. */
+        TimeoutsView: {
+            /** Format: int64 */
+            MEDIUM: number;
+            /** Format: int64 */
+            HIGH: number;
+        };
+        /** @description The tools of an executor. */
+        ToolList: {
+            success: boolean;
+            tools: components["schemas"]["ToolView"][];
+            total_count: number;
+        };
+        ToolOutput: components["schemas"]["At"] & {
+            tool_id: string;
+            text: string;
+        };
+        ToolOutputContent: {
+            tool_id: string;
+            text: string;
+        };
+        /** @description What a call that runs elsewhere has written. */
+        ToolOutputMessage: {
+            content: components["schemas"]["ToolOutputContent"];
+        };
+        ToolResult: components["schemas"]["At"] & {
+            tool_use_id: string;
+            content: string;
+            is_error: boolean;
+        };
+        ToolState: components["schemas"]["At"] & {
+            tool_id: string;
+            tool_name: string;
+            status: components["schemas"]["CallStatus"];
+            /** @description Whom it waits for, where it is approved and run elsewhere. */
+            waiting_for?: components["schemas"]["WaitingFor"];
+            /** @description Whether a client is connected that could run it, where it waits for one. */
+            client_connected?: boolean;
+            error_type?: string;
+            error?: string;
+        };
+        ToolStateContent: {
+            tool_id: string;
+            tool_use_id: string;
+            tool_name: string;
+            /** @description `approved`, `executing`, `completed`, `failed`, … */
+            status: string;
+        };
+        /** @description Where a call stands that runs elsewhere. */
+        ToolStateMessage: {
+            content: components["schemas"]["ToolStateContent"];
+        };
+        /** @description One tool. */
+        ToolView: {
+            name: string;
+            description: string;
+            /** @description The fields of its input, each with its JSON schema. */
+            parameters: Record<string, never>;
+            /** @description The fields that have to be there. */
+            required: string[];
+            /** @description Whether a call asks unless a rule says otherwise. */
+            requires_approval: boolean;
+            /** @description The usual risk; each call is rated by what it would do. */
+            risk_level: components["schemas"]["RiskLevel"];
+            /**
+             * Format: int64
+             * @description How long people have to decide, in seconds; 0 where nobody is asked.
+             */
+            timeout_seconds: number;
+        };
+        ToolWanted: components["schemas"]["At"] & {
+            tool_use_id: string;
+            tool_name: string;
+            tool_input: unknown;
+        };
         /** @description A rule to try out. */
         TriedRule: {
             effect: components["schemas"]["RuleEffect"];
@@ -902,6 +1967,11 @@ export interface components {
             /** @enum {string} */
             subtype: "tool_result";
         };
+        /**
+         * @description Whom an approved call waits for that is run elsewhere.
+         * @enum {string}
+         */
+        WaitingFor: "client" | "caller";
     };
     responses: never;
     parameters: never;
@@ -911,6 +1981,25 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    docs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
     healthz: {
         parameters: {
             query?: never;
@@ -926,6 +2015,14 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -947,21 +2044,651 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
         };
     };
-    get: {
+    list_projects: {
+        parameters: {
+            query?: {
+                /** @description Where the page before it ended: its `next_cursor`. */
+                cursor?: string;
+                /** @description How many, 50 unless said; a page has 1,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    make_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProject"];
+            };
+        };
+        responses: {
+            /** @description It was there already, and stays as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneProject"];
+                };
+            };
+            /** @description It is there now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneProject"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `default` stands for the first */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneProject"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneProject"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_approvals: {
+        parameters: {
+            query?: {
+                /** @description Where they stand; `pending` means `awaiting_approval`. All unless said. */
+                status?: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
+                /** @description Where the page before it ended: its `next_cursor`. */
+                cursor?: string;
+                /** @description How many, 50 unless said; a page has 1,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_approval: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 project_id: string;
                 approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneApproval"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionView"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_diff: {
+        parameters: {
+            query?: {
                 /** @description Which file of the preview, from 0. */
-                file: number;
+                file?: number;
                 /** @description How many lines to skip. */
-                from: number;
-                /** @description How many to return, 1,000 unless said. */
-                limit: number | null;
+                from?: number;
+                /** @description How many to return, 1,000 unless said and 5,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                approval_id: string;
             };
             cookie?: never;
         };
@@ -975,6 +2702,7 @@ export interface operations {
                     "application/json": components["schemas"]["DiffPage"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -983,6 +2711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -991,7 +2720,142 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionView"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1004,9 +2868,9 @@ export interface operations {
     list_audit: {
         parameters: {
             query?: {
-                /** @description Where the page before it ended. */
+                /** @description Where the page before it ended: its `next_cursor`. */
                 cursor?: string;
-                /** @description How many, 100 unless said and 1000 at the most. */
+                /** @description How many, 100 unless said; a page has 1,000 at the most. */
                 limit?: number;
             };
             header?: never;
@@ -1025,6 +2889,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1033,6 +2898,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1041,7 +2907,236 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    send_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessage"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageTaken"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stream: {
+        parameters: {
+            query?: {
+                /** @description Goes on after this number; `Last-Event-ID` goes before it. Without either it starts now. */
+                after?: number;
+                /**
+                 * @description Names one client process, for as long as it lives: it gets short leases (30 s) that it renews
+                 *     (`…/tools/{tool_id}/lease`), and hears again of what it was told to run when it comes back.
+                 *     Without it each connection is a client of its own, with a lease as long as the call may take.
+                 *     A new stream of the same client ends the one before.
+                 */
+                client_id?: string;
+                /** @description `none` is a mere listener, which never runs calls. Of the others the one that came first does. */
+                executor?: "client" | "none";
+                /** @description Only what belongs to this conversation. */
+                session_id?: string;
+                /** @description A credential, where a browser cannot send one otherwise. */
+                token?: string;
+            };
+            header?: {
+                /** @description The number of the last event that was seen */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events until one side leaves. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1070,6 +3165,16 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1078,7 +3183,35 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1111,6 +3244,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1119,6 +3253,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1127,6 +3262,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1135,7 +3280,44 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1168,6 +3350,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckView"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1176,6 +3359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1184,7 +3368,53 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1217,6 +3447,7 @@ export interface operations {
                     "application/json": components["schemas"]["SimulationView"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1225,6 +3456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1233,7 +3465,53 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1266,6 +3544,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1274,6 +3553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1282,6 +3562,16 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1290,7 +3580,44 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1320,6 +3647,16 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1328,7 +3665,53 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1341,9 +3724,9 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description Where the page before it ended. */
+                /** @description Where the page before it ended: its `next_cursor`. */
                 cursor?: string;
-                /** @description How many, 50 unless said. */
+                /** @description How many, 50 unless said; a page has 200 at the most. */
                 limit?: number;
             };
             header?: never;
@@ -1362,6 +3745,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
+            /** @description Something in the request is wrong; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1370,6 +3754,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description No credential, or one that is not good. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1378,12 +3763,811 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    interrupt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunStopped"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_messages: {
+        parameters: {
+            query?: {
+                /** @description Where the page before it ended: its `next_cursor`. */
+                cursor?: string;
+                /** @description How many, 100 unless said; a page has 1,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_tools: {
+        parameters: {
+            query?: {
+                /** @description Who runs them; the client unless said. */
+                executor?: "client" | "local";
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    hand_in_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCall"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneExecution"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_executions: {
+        parameters: {
+            query?: {
+                /** @description Where they stand; `pending` means `awaiting_approval`. */
+                status?: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
+                /** @description The tool, by its name. */
+                tool?: string;
+                risk?: "LOW" | "MEDIUM" | "HIGH";
+                /** @description The conversation. */
+                session?: string;
+                /** @description Made at this moment or after it. */
+                from?: string;
+                /** @description Made before this moment. */
+                to?: string;
+                /** @description Where the page before it ended: its `next_cursor`. */
+                cursor?: string;
+                /** @description How many, 50 unless said; a page has 1,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_execution: {
+        parameters: {
+            query?: {
+                /** @description Waits until the call leaves the state it is in, so many seconds at the most. */
+                wait_seconds?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneExecution"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    lease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeaseBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeaseGiven"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    report_result: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResultBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultTaken"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
                 };
             };
         };
@@ -1403,6 +4587,14 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             503: {

@@ -9,6 +9,9 @@ import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
 import { Icon } from "../../ui/icon";
 import { Visible } from "../../ui/visible";
+import { ClientProgress } from "./client-progress";
+import { whereabouts } from "./elsewhere";
+import type { LiveOutput, Step } from "./elsewhere";
 import styles from "./tool-call.module.css";
 import { ToolOutput } from "./tool-output";
 import { isCommand, summarizeTool } from "./tool-summary";
@@ -19,15 +22,19 @@ type ToolItem = Extract<Item, { kind: "tool" }>;
 interface ToolCallProps {
   item: ToolItem;
   verdict: Verdict | undefined;
+  /** How far it has come, and what it has written, if a client runs it. */
+  step: Step | undefined;
+  output: LiveOutput | undefined;
   root: string | undefined;
   isRunning: boolean;
   onShowApproval: (requestId: string) => void;
 }
 
-export const ToolCall = memo(function ToolCall({ item, verdict, root, isRunning, onShowApproval }: ToolCallProps) {
+export const ToolCall = memo(function ToolCall(props: ToolCallProps) {
+  const { item, verdict, output, root, onShowApproval } = props;
   const [isOpen, setOpen] = useState(false);
   const { name, detail } = summarizeTool(item.name, item.input, root);
-  const state = stateOf(item, verdict, isRunning);
+  const state = stateOf(props);
   return (
     <div className={classNames(styles.call, state.isBad && styles.bad)}>
       <div className={styles.line}>
@@ -50,6 +57,7 @@ export const ToolCall = memo(function ToolCall({ item, verdict, root, isRunning,
         )}
       </div>
       {isOpen ? <Details item={item} /> : <ToolOutput text={outputOf(item, verdict)} />}
+      <ClientProgress whereabouts={placeOf(props)} output={output} byPerson={verdict !== undefined} />
     </div>
   );
 });
@@ -60,6 +68,12 @@ function outputOf({ input, result }: ToolItem, verdict: Verdict | undefined): st
   return result && (result.isError || isCommand(input)) ? result.content : "";
 }
 
+/** With whom it is on its way; nobody once the result is there, or when nothing runs any more. */
+function placeOf({ item, verdict, step, isRunning }: ToolCallProps) {
+  if (item.result !== null || !isRunning) return null;
+  return whereabouts(step, verdict);
+}
+
 interface CallState {
   word: string | null;
   symbol: string;
@@ -67,7 +81,8 @@ interface CallState {
   isBad: boolean;
 }
 
-function stateOf(item: ToolItem, verdict: Verdict | undefined, isRunning: boolean): CallState {
+function stateOf(props: ToolCallProps): CallState {
+  const { verdict } = props;
   const by = verdict?.decidedBy ? ` by ${verdict.decidedBy}` : "";
   switch (verdict?.status) {
     case "PENDING":
@@ -79,13 +94,18 @@ function stateOf(item: ToolItem, verdict: Verdict | undefined, isRunning: boolea
     case "CANCELLED":
       return { word: "Cancelled", symbol: "–", tone: "neutral", isBad: false };
     default:
-      return resultState(item, verdict ? `Approved${by}` : null, isRunning);
+      return resultState(props, verdict ? `Approved${by}` : null);
   }
 }
 
-function resultState(item: ToolItem, approved: string | null, isRunning: boolean): CallState {
-  if (item.result?.isError) return { word: "Failed", symbol: "✕", tone: "danger", isBad: true };
+function resultState(props: ToolCallProps, approved: string | null): CallState {
+  const { item, step, isRunning } = props;
+  const wasLeft = step !== undefined && !step.wasBegun;
+  if (item.result?.isError) return { word: wasLeft ? "Not run" : "Failed", symbol: "✕", tone: "danger", isBad: true };
   if (item.result) return { word: approved, symbol: "✓", tone: "good", isBad: false };
+  const place = placeOf(props);
+  if (place === "waiting") return { word: "Waiting for a client", symbol: "◷", tone: "warn", isBad: false };
+  if (place === "running") return { word: "Running on the client…", symbol: "▸", tone: "calm", isBad: false };
   if (isRunning) return { word: "Running", symbol: "…", tone: "neutral", isBad: false };
   return { word: "No result", symbol: "–", tone: "neutral", isBad: false };
 }

@@ -12,6 +12,16 @@ export function summarizeTool(name: string, input: unknown, root: string | undef
   return { name, detail: firstLine(relativeTo(tellingField(input), root)) };
 }
 
+/** A program and its arguments, as one would type them. */
+function commandLine({ command, args }: Record<string, unknown>): string | null {
+  if (typeof command !== "string" || !Array.isArray(args)) return null;
+  return [command, ...args].map((word) => quoted(String(word))).join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 export function isCommand(input: unknown): boolean {
   return typeof input === "object" && input !== null && "command" in input;
 }
@@ -19,6 +29,8 @@ export function isCommand(input: unknown): boolean {
 function tellingField(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const fields = input as Record<string, unknown>;
+  const line = commandLine(fields);
+  if (line !== null) return line;
   for (const name of TELLING) {
     const value = fields[name];
     if (typeof value === "string" && value !== "") return value;

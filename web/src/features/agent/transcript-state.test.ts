@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { SocketEvent } from "../../api/socket";
-import { approvalRequest, delta, resolvedMessage, resumedMessage, runMessages } from "../../testing/messages";
+import { approvalRequest, delta, outputMessage, resolvedMessage, resumedMessage, runMessages, stateMessage } from "../../testing/messages";
 import { summarizeTool } from "./tool-summary";
 import { emptyTranscript, promptWasLost, reduceTranscript } from "./transcript-state";
 import type { Transcript } from "./transcript-state";
@@ -99,7 +99,7 @@ test("a run that the server no longer knows does not seem to work for ever", () 
 test("an approval that comes ahead of the replay marks its call, and hides nothing", () => {
   const state = after([approvalRequest({ seq: 9 }), ...runMessages().slice(0, 4)]);
   expect(kinds(state)).toEqual(["prompt", "text", "tool"]);
-  expect(state.verdicts["t1"]).toEqual({ requestId: "q1", status: "PENDING", decidedBy: null, feedback: null });
+  expect(state.verdicts["t1"]).toEqual({ requestId: "q1", status: "PENDING", decidedBy: null, feedback: null, origin: "agent" });
   expect(after([resolvedMessage("REJECTED")], state).verdicts["t1"]).toMatchObject({ status: "REJECTED", decidedBy: "Ana" });
 });
 
@@ -128,5 +128,40 @@ test("a run that ended before it began gives the prompt back as well", () => {
 test("a tool call is told in one line", () => {
   expect(summarizeTool("Read", { file_path: "/w/src/main.rs" }, "/w")).toEqual({ name: "Read", detail: "src/main.rs" });
   expect(summarizeTool("Bash", { command: "cargo test\nls" }, "/w")).toEqual({ name: "Bash", detail: "cargo test …" });
+  expect(summarizeTool("execute_command", { command: "npm", args: ["run", "it's", "a b"] }, "/w").detail).toBe(String.raw`npm run 'it'\''s' 'a b'`);
   expect(summarizeTool("Odd", 7, "/w")).toEqual({ name: "Odd", detail: "" });
+});
+
+const [INIT, PROMPT, SAID, USE, RESULT] = runMessages() as [SocketEvent, SocketEvent, SocketEvent, SocketEvent, SocketEvent];
+
+test("a call that a client runs is followed step by step, and its output until the result", () => {
+  const begun = after([INIT, PROMPT, SAID, USE, stateMessage(5, "approved"), stateMessage(6, "executing"), outputMessage("a"), outputMessage("b")]);
+  expect(begun.steps["t1"]).toEqual({ toolId: "e-t1", status: "executing", wasBegun: true });
+  expect(begun.outputs["e-t1"]).toEqual({ text: "ab", isPartial: false });
+  const done = after([stateMessage(7, "completed"), { ...RESULT, seq: 8 } as SocketEvent], begun);
+  expect(done.steps["t1"]).toMatchObject({ status: "completed", wasBegun: true });
+  expect(done.outputs).toEqual({});
+  expect(done.items[2]).toMatchObject({ result: { content: "Wrote 6 characters" } });
+});
+
+test("steps that are replayed change nothing, and those of other conversations are not ours", () => {
+  const state = after([stateMessage(5, "executing"), stateMessage(6, "completed"), stateMessage(5, "executing")]);
+  expect(state.steps["t1"]?.status).toBe("completed");
+  expect(after([{ ...stateMessage(7, "failed", "t9"), session_id: "other" }], state).steps).toEqual(state.steps);
+});
+
+test("a call that nobody began is known as such", () => {
+  expect(after([stateMessage(5, "failed")]).steps["t1"]?.wasBegun).toBe(false);
+});
+
+test("output that was missed is not glued together", () => {
+  const before = after([stateMessage(5, "executing"), outputMessage("the beginning")]);
+  const back = after([resumedMessage({ head: 5, active: true }), live, outputMessage("the end")], before);
+  expect(back.outputs["e-t1"]).toEqual({ text: "the end", isPartial: true });
+});
+
+test("of endless output the latest is held, from the start of a line", () => {
+  const state = after([stateMessage(5, "executing"), outputMessage("x".repeat(50_000)), outputMessage(`\n${"y".repeat(30_000)}\nend`)]);
+  expect(state.outputs["e-t1"]?.isPartial).toBe(true);
+  expect(state.outputs["e-t1"]?.text).toBe(`${"y".repeat(30_000)}\nend`);
 });

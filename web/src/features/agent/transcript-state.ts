@@ -1,8 +1,10 @@
 // What a conversation looks like, computed from the messages of the socket. Pure: the same
 // messages give the same view, live or replayed, once or twice.
 import { placeOf } from "../../api/message";
-import type { ApprovalStatus, ModeView, ServerMessage, Usage } from "../../api/message";
+import type { ApprovalStatus, ModeView, Origin, ServerMessage, Usage } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
+import { mayHaveMissed, outputCame, outputEnded, stepCame } from "./elsewhere";
+import type { LiveOutput, Step } from "./elsewhere";
 
 export interface ToolResult {
   content: string;
@@ -23,10 +25,12 @@ export interface Verdict {
   status: ApprovalStatus;
   decidedBy: string | null;
   feedback: string | null;
+  origin: Origin;
 }
 
 export interface ServerInfo {
   demo: boolean;
+  approvals: "chosen" | "kept" | "off";
   model: string;
   root: string;
   modes: ModeView[];
@@ -39,6 +43,10 @@ export interface Transcript {
   items: Item[];
   /** By tool-use id; apart from the items because a re-sent request may come before its call. */
   verdicts: Record<string, Verdict>;
+  /** How far the calls have come that a client runs, by tool-use id. */
+  steps: Record<string, Step>;
+  /** What those calls have written so far, by the server's id of the call. */
+  outputs: Record<string, LiveOutput>;
   /** Text that streams in and has not been logged yet. */
   live: string;
   /** Whether the beginning of `live` was missed while we were away. */
@@ -63,6 +71,8 @@ export function emptyTranscript(sessionId: string, isNew = false, server: Server
     isNew,
     items: [],
     verdicts: {},
+    steps: {},
+    outputs: {},
     live: "",
     liveIsPartial: false,
     retry: null,
@@ -78,7 +88,13 @@ export function emptyTranscript(sessionId: string, isNew = false, server: Server
 
 /** Applies a burst of messages; the items are copied once per burst, not once per message. */
 export function reduceTranscript(state: Transcript, events: SocketEvent[]): Transcript {
-  const draft: Transcript = { ...state, items: [...state.items], verdicts: { ...state.verdicts } };
+  const draft: Transcript = {
+    ...state,
+    items: [...state.items],
+    verdicts: { ...state.verdicts },
+    steps: { ...state.steps },
+    outputs: { ...state.outputs },
+  };
   for (const event of events) apply(draft, event);
   return draft;
 }
@@ -124,10 +140,15 @@ function applyOwn(draft: Transcript, message: ServerMessage) {
         status: message.status,
         decidedBy: null,
         feedback: message.user_feedback,
+        origin: message.origin,
       };
       return;
     case "tool_approval_resolved":
       return verdictCame(draft, message);
+    case "tool_state":
+      return stepCame(draft, message.content);
+    case "tool_output":
+      return outputCame(draft, message.content);
     default:
       return;
   }
@@ -184,6 +205,7 @@ function resultCame(draft: Transcript, content: { tool_use_id: string; content: 
   const item = draft.items[index];
   if (item?.kind !== "tool") return;
   draft.items[index] = { ...item, result: { content: content.content, isError: content.is_error } };
+  outputEnded(draft, content.tool_use_id);
 }
 
 function runEnded(draft: Transcript, message: Extract<ServerMessage, { type: "result" }>, key: string) {
@@ -209,18 +231,20 @@ function verdictCame(draft: Transcript, message: Extract<ServerMessage, { type: 
 }
 
 function resumed(draft: Transcript, message: Extract<ServerMessage, { subtype: "resumed" }>) {
-  const { demo, model, root, modes, active } = message.content;
-  draft.server = { demo, model, root, modes };
+  const { demo, model, root, modes, approvals, active } = message.content;
+  draft.server = { demo, model, root, modes, approvals };
   draft.isIdle = !active;
   // What streamed while we were away is gone until the full text comes.
   draft.live = "";
   draft.liveIsPartial = active;
+  draft.outputs = {};
 }
 
 function linkChanged(draft: Transcript, link: Extract<SocketEvent, { type: "link" }>["link"]) {
   if (link !== "live") return;
   if (draft.isIdle) draft.isRunning = false;
   if (draft.lastSeq === 0) draft.isNew = true;
+  mayHaveMissed(draft);
 }
 
 /** A run that could not even start has no place in any log: its end comes without a conversation. */

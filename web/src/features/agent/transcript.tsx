@@ -6,10 +6,11 @@ import { useStickToBottom } from "../../lib/stick-to-bottom";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
 import { AssistantText, LiveText } from "./assistant-text";
+import { whereabouts } from "./elsewhere";
 import { PromptBubble } from "./prompt-bubble";
 import { useAgent } from "./store";
 import { ToolCall } from "./tool-call";
-import type { Item, Verdict } from "./transcript-state";
+import type { Item, Transcript as TranscriptState } from "./transcript-state";
 import styles from "./transcript.module.css";
 
 /** More than anyone scrolls through at once; the rest comes on request. */
@@ -24,7 +25,8 @@ interface TranscriptProps {
 }
 
 export function Transcript({ onShowApproval, welcome }: TranscriptProps) {
-  const { items, verdicts, isRunning, awaiting, live, sessionId, isNew } = useAgent();
+  const { items, verdicts, steps, outputs, isRunning, awaiting, live, sessionId, isNew } = useAgent();
+  const calls = { items, verdicts, steps, outputs, isRunning };
   const { scroller, content, isAway, toBottom } = useStickToBottom();
   const isEmpty = items.length === 0 && awaiting === null && live === "";
   return (
@@ -32,7 +34,7 @@ export function Transcript({ onShowApproval, welcome }: TranscriptProps) {
       <div className={styles.scroller} ref={scroller} tabIndex={0} role="log" aria-live="off" aria-label="Conversation">
         <div className={styles.content} ref={content}>
           {isEmpty && isNew ? welcome : null}
-          <Items key={sessionId} items={items} verdicts={verdicts} isRunning={isRunning} onShowApproval={onShowApproval} />
+          <Items key={sessionId} {...calls} onShowApproval={onShowApproval} />
           <Tail />
         </div>
       </div>
@@ -45,15 +47,12 @@ export function Transcript({ onShowApproval, welcome }: TranscriptProps) {
   );
 }
 
-interface ItemsProps {
-  items: Item[];
-  verdicts: Record<string, Verdict>;
-  isRunning: boolean;
+interface ItemsProps extends Pick<TranscriptState, "items" | "verdicts" | "steps" | "outputs" | "isRunning"> {
   onShowApproval: (requestId: string) => void;
 }
 
 /** Apart from the tail, so that streaming text does not touch what stands. */
-const Items = memo(function Items({ items, verdicts, isRunning, onShowApproval }: ItemsProps) {
+const Items = memo(function Items({ items, verdicts, steps, outputs, isRunning, onShowApproval }: ItemsProps) {
   const root = useAgent((state) => state.server?.root);
   const [limit, setLimit] = useState(SHOWN_ITEMS);
   const hidden = Math.max(0, items.length - limit);
@@ -77,6 +76,8 @@ const Items = memo(function Items({ items, verdicts, isRunning, onShowApproval }
             <ToolCall
               item={item}
               verdict={verdicts[item.id]}
+              step={steps[item.id]}
+              output={outputs[steps[item.id]?.toolId ?? ""]}
               root={root}
               isRunning={isRunning && item.result === null}
               onShowApproval={onShowApproval}
@@ -129,8 +130,9 @@ function Failure({ item }: { item: Extract<Item, { kind: "failure" }> }) {
 
 /** What is still moving: the prompt on its way, the text that streams, the wait. */
 function Tail() {
-  const { awaiting, live, liveIsPartial, retry, isRunning, verdicts } = useAgent();
-  const isWaiting = Object.values(verdicts).some(({ status }) => status === "PENDING");
+  const state = useAgent();
+  const { awaiting, live, liveIsPartial, retry, isRunning } = state;
+  const wait = waitOf(state);
   return (
     <>
       {awaiting !== null && <PromptBubble text={awaiting} isPending />}
@@ -141,11 +143,21 @@ function Tail() {
         </p>
       )}
       {isRunning && live === "" && !retry && (
-        <p className={classNames(styles.working, isWaiting && styles.waiting)}>
+        <p className={classNames(styles.working, wait !== null && styles.waiting)}>
           <span aria-hidden="true" />
-          {isWaiting ? "Waiting for your decision" : "Working"}
+          {wait ?? "Working"}
         </p>
       )}
     </>
   );
+}
+
+/** For whom everything waits, if it does. */
+function waitOf({ items, verdicts, steps }: TranscriptState): string | null {
+  if (Object.values(verdicts).some(({ status }) => status === "PENDING")) return "Waiting for your decision";
+  const places = items.flatMap((item) =>
+    item.kind === "tool" && item.result === null ? [whereabouts(steps[item.id], verdicts[item.id])] : [],
+  );
+  const isLeft = places.length > 0 && places.every((place) => place === "waiting");
+  return isLeft ? "Waiting for a client" : null;
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { remaining } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
+import { originText } from "./origin-mark";
 import { shownEntries } from "./queue-state";
 import type { Entry } from "./queue-state";
 import { useApprovals } from "./store";
@@ -46,7 +47,9 @@ function untold(told: Set<string>, entries: Entry[], what: string): Entry[] {
 }
 
 function newText({ request }: Entry): string {
-  return `${request.tool_name} waits for approval, ${request.risk_level.toLowerCase()} risk: ${request.summary}`;
+  const whose = originText(request.origin);
+  const what = `${request.tool_name} waits for approval, ${request.risk_level.toLowerCase()} risk`;
+  return `${what}${whose === null ? "" : `, ${whose}`}: ${request.summary}`;
 }
 
 function expiringText({ request }: Entry): string {

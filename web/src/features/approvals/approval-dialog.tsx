@@ -10,15 +10,13 @@ import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import styles from "./approval-dialog.module.css";
+import { Artefact } from "./artefact";
 import { AskedAgain } from "./asked-again";
-import { CommandPreview } from "./command-preview";
 import { Countdown } from "./countdown";
 import { DecisionBar } from "./decision-bar";
-import { DiffPreview } from "./diff-preview";
-import { GenericPreview } from "./generic-preview";
 import { InputEditor } from "./input-editor";
 import { MoreBelow } from "./more-below";
-import { MultiDiffPreview } from "./multi-diff-preview";
+import { OriginMark } from "./origin-mark";
 import type { Decision, Entry, Terms } from "./queue-state";
 import { RiskBadge } from "./risk-badge";
 
@@ -62,6 +60,7 @@ export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdi
             <Visible text={request.tool_name} />
             <span className={styles.needed}>: approval needed</span>
           </h2>
+          <OriginMark origin={request.origin} />
           <Countdown expiresAt={request.expires_at} skew={skew} />
         </header>
         <p id={summary} className={styles.summary}>
@@ -134,25 +133,6 @@ function Why({ request }: { request: ApprovalRequest }) {
       )}
     </div>
   );
-}
-
-interface ArtefactProps {
-  request: ApprovalRequest;
-  onHidden: (lines: number) => void;
-}
-
-function Artefact({ request, onHidden }: ArtefactProps) {
-  switch (request.preview_type) {
-    case "diff":
-      return <DiffPreview request={request} onHidden={onHidden} />;
-    case "multi_diff":
-      return <MultiDiffPreview request={request} onHidden={onHidden} />;
-    case "command":
-      return <CommandPreview request={request} />;
-    // Also for a kind that a newer server sends to a tab left open: its whole input is shown, never nothing.
-    default:
-      return <GenericPreview request={request} />;
-  }
 }
 
 /** The model's own words: plain text, apart from what we derived ourselves. */

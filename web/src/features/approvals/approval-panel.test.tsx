@@ -319,3 +319,49 @@ test("the dialog has no accessibility violations", async () => {
   act(() => useApprovals.getState().move(1));
   expect(await violations()).toEqual([]);
 });
+
+test("a card says whose call it is, unless it is our own", () => {
+  open(approvalRequest({ origin: "agent" }));
+  expect(screen.queryByText(/runs on the client|another agent/)).toBeNull();
+  receive(resolvedMessage("APPROVED"), approvalRequest({ request_id: "q2", origin: "client" }));
+  expect(within(screen.getByRole("dialog")).getByText("runs on the client")).toBeVisible();
+  receive(resolvedMessage("APPROVED", "q2"), approvalRequest({ request_id: "q3", origin: "api", session_id: "elsewhere" }));
+  expect(within(screen.getByRole("dialog")).getByText("asked by another agent (API)")).toBeVisible();
+  expect(screen.getByText(/Write waits for approval, medium risk, asked by another agent \(API\): Write/)).toBeInTheDocument();
+});
+
+test("all that waits is a list to pick from, whoever asked", () => {
+  open(
+    approvalRequest(),
+    approvalRequest({ request_id: "q2", tool_name: "execute_command", origin: "client" }),
+    approvalRequest({ request_id: "q3", tool_name: "send_mail", origin: "api" }),
+  );
+  fireEvent.click(button("1 of 3"));
+  const list = within(screen.getByRole("list", { name: "All that waits" }));
+  expect(list.getAllByRole("button").map((item) => item.textContent)).toEqual([
+    "Write Write note.txt◆Medium risk ",
+    "execute_command Write note.txt◆Medium risk runs on the client",
+    "send_mail Write note.txt◆Medium risk asked by another agent (API)",
+  ]);
+  expect(list.getByRole("button", { current: true })).toHaveTextContent("Write");
+  fireEvent.click(list.getByRole("button", { name: /send_mail/ }));
+  expect(screen.getByRole("dialog", { name: "send_mail: approval needed" })).toBeVisible();
+  expect(screen.queryByRole("list", { name: "All that waits" })).toBeNull();
+  expect(screen.getByRole("group", { name: "What will run" })).toHaveFocus();
+  expect(screen.queryByRole("button", { name: /Approve all/ }), "each call of another program stands for itself").toBeNull();
+});
+
+test("Escape closes the list first, then the panel", async () => {
+  open(approvalRequest(), approvalRequest({ request_id: "q2", origin: "client" }));
+  fireEvent.click(button("1 of 2"));
+  const list = screen.getByRole("list", { name: "All that waits" });
+  vi.useRealTimers();
+  expect(await violations()).toEqual([]);
+  vi.useFakeTimers();
+  fireEvent.keyDown(within(list).getAllByRole("button")[0] as HTMLElement, { key: "Escape" });
+  expect(screen.queryByRole("list", { name: "All that waits" })).toBeNull();
+  expect(button("1 of 2")).toHaveFocus();
+  expect(screen.getByRole("dialog")).toBeVisible();
+  press("Escape");
+  expect(screen.queryByRole("dialog")).toBeNull();
+});

@@ -4,13 +4,12 @@ import { flushSync } from "react-dom";
 
 import { mayDecide, needsDeliberateApproval } from "../../api/can";
 import { holdsText } from "../../lib/keyboard";
-import { Button } from "../../ui/button";
-import { Icon } from "../../ui/icon";
 import { ApprovalDialog } from "./approval-dialog";
 import styles from "./approval-panel.module.css";
 import { editableOf } from "./edit-input";
 import { KeyHelp } from "./key-help";
-import { coveredByApproveAll, currentEntry, isAnswerToEdit, shownEntries } from "./queue-state";
+import { QueueBar } from "./queue-bar";
+import { currentEntry, isAnswerToEdit } from "./queue-state";
 import type { Decision, Entry, SessionId, Terms } from "./queue-state";
 import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
@@ -79,6 +78,7 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
           const { session_id: sessionId } = entry.request;
           if (approveAll(sessionId)) queue.sentAll(sessionId);
         }}
+        onChosen={focusBody}
         onHelp={() => setShowsKeys(true)}
       />
       <ApprovalDialog
@@ -124,55 +124,5 @@ function useFocusReturn() {
       if (isLost && hasKeyboard && origin instanceof HTMLElement && origin.isConnected) origin.focus();
     },
     [origin],
-  );
-}
-
-interface QueueBarProps {
-  entry: Entry;
-  isLive: boolean;
-  onApproveAll: () => void;
-  onHelp: () => void;
-}
-
-/** Outside the dialog: it is about the queue, not about this request. */
-function QueueBar({ entry, isLive, onApproveAll, onHelp }: QueueBarProps) {
-  const queue = useApprovals();
-  const shown = shownEntries(queue);
-  const place = shown.indexOf(entry) + 1;
-  const covered = coveredByApproveAll(queue, entry.request.session_id);
-  // It would approve what was asked, not what somebody is just making of it.
-  const isEditing = Object.keys(queue.edits).length > 0;
-  return (
-    <div className={styles.bar} data-risk={entry.request.risk_level}>
-      <div className={styles.place}>
-        {shown.length > 1 && <Step to={-1} label="Previous request" />}
-        <span>
-          {place} of {shown.length}
-        </span>
-        {shown.length > 1 && <Step to={1} label="Next request" />}
-      </div>
-      {shown.length > 1 && (
-        <Button size="small" disabled={!isLive || covered === 0 || isEditing} onClick={onApproveAll} title="High risk excepted">
-          Approve all <span className={styles.except}>{covered} · HIGH excepted</span>
-        </Button>
-      )}
-      <div className={styles.tools}>
-        <Button look="quiet" size="small" className={styles.help} onClick={onHelp} aria-label="Keys" title="Keys (?)">
-          ?
-        </Button>
-        <Button look="quiet" size="small" onClick={() => queue.minimise(true)} aria-label="Minimise" title="Minimise (Esc)">
-          <Icon name="minimise" />
-        </Button>
-      </div>
-    </div>
-  );
-}
-
-function Step({ to, label }: { to: 1 | -1; label: string }) {
-  const move = useApprovals((queue) => queue.move);
-  return (
-    <Button look="quiet" size="small" onClick={() => move(to)} aria-label={label}>
-      <Icon name={to === 1 ? "chevron" : "previous"} />
-    </Button>
   );
 }

@@ -1,5 +1,5 @@
 import { previewOf } from "../../api/message";
-import type { ApprovalRequest } from "../../api/message";
+import type { Origin, Previewed } from "../../api/message";
 import { BLANKS } from "../../lib/visible-text";
 import { LongLines } from "../../ui/long-lines";
 import { Prose } from "../../ui/prose";
@@ -8,7 +8,7 @@ import { CommandParts } from "./command-parts";
 import styles from "./command-preview.module.css";
 
 /** The whole command, wrapped and never cut: what is not seen must not run. */
-export function CommandPreview({ request }: { request: ApprovalRequest }) {
+export function CommandPreview({ request }: { request: Previewed }) {
   const { command = "", cwd, warnings = [], parts = [], timeout_ms: timeout } = previewOf(request);
   return (
     <section className={styles.preview} aria-label="Command">
@@ -32,14 +32,7 @@ export function CommandPreview({ request }: { request: ApprovalRequest }) {
       <LongLines text={command} />
       <CommandParts parts={parts} />
       <dl className={styles.facts}>
-        {cwd && (
-          <div>
-            <dt>Runs in</dt>
-            <dd>
-              <Visible text={cwd} />
-            </dd>
-          </div>
-        )}
+        <Folder cwd={cwd} origin={request.origin} />
         {timeout ? (
           <div>
             <dt>Time limit</dt>
@@ -48,5 +41,19 @@ export function CommandPreview({ request }: { request: ApprovalRequest }) {
         ) : null}
       </dl>
     </section>
+  );
+}
+
+/** The folder that the server knows is not on the client's machine. */
+function Folder({ cwd, origin }: { cwd: string | undefined; origin: Origin }) {
+  const folder = origin === "client" ? "the project’s folder on the client" : cwd;
+  if (!folder) return null;
+  return (
+    <div>
+      <dt>Runs in</dt>
+      <dd>
+        <Visible text={folder} />
+      </dd>
+    </div>
   );
 }

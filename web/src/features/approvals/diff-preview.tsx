@@ -1,5 +1,5 @@
 import { previewOf } from "../../api/message";
-import type { ApprovalRequest } from "../../api/message";
+import type { Previewed } from "../../api/message";
 import { Visible } from "../../ui/visible";
 import styles from "./diff-preview.module.css";
 import { FileChips } from "./file-chips";
@@ -9,7 +9,7 @@ import type { ShownDiff } from "./use-diff";
 import { ViewSwitch, useDiffView } from "./view-switch";
 
 interface DiffPreviewProps {
-  request: ApprovalRequest;
+  request: Previewed;
   /** How many lines are not on the page, so that the decision can be told apart from a full review. */
   onHidden: (lines: number) => void;
 }
@@ -35,11 +35,11 @@ export function DiffPreview({ request, onHidden }: DiffPreviewProps) {
 }
 
 /** How many lines of the diff the server left out. */
-function omittedLines(request: ApprovalRequest): number {
+function omittedLines(request: Previewed): number {
   return request.diff_stat?.omitted ?? previewOf(request).omitted_lines ?? 0;
 }
 
-function Notes({ request, diff: { before, missing, rest } }: { request: ApprovalRequest; diff: ShownDiff }) {
+function Notes({ request, diff: { before, missing, rest } }: { request: Previewed; diff: ShownDiff }) {
   if (missing > 0) {
     return (
       <p className={styles.note}>

@@ -7,6 +7,7 @@ test("the telling field is edited, and the rest of the input goes along", () => 
   expect(editableOf("Bash", bash)).toEqual({ label: "Command", text: "ls", isJson: false, hasMask: false });
   expect(editedInput("Bash", bash, "ls -l")).toEqual({ input: { command: "ls -l", timeout: 5 }, error: null });
   expect(editableOf("Write", { file_path: "a", content: "x" }).label).toBe("Content");
+  expect(editableOf("write_file", { path: "a", content: "x" }).label).toBe("Content");
   expect(editedInput("Edit", { file_path: "a", old_string: "x", new_string: "y" }, "z").input).toEqual({
     file_path: "a",
     old_string: "x",

@@ -12,6 +12,7 @@ interface Field {
 const FIELDS: Record<string, Field> = {
   Bash: { name: "command", label: "Command" },
   Write: { name: "content", label: "Content" },
+  write_file: { name: "content", label: "Content" },
   Edit: { name: "new_string", label: "New text" },
 };
 

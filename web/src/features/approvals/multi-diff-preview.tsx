@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useId, useMemo, useState } from "react";
 
 import { previewOf } from "../../api/message";
-import type { ApprovalRequest, ChangedFile } from "../../api/message";
+import type { ChangedFile, Previewed } from "../../api/message";
 import { Visible } from "../../ui/visible";
 import { parseDiff } from "./diff";
 import type { DiffLine } from "./diff";
@@ -22,7 +22,7 @@ interface Parsed {
 }
 
 interface MultiDiffPreviewProps {
-  request: ApprovalRequest;
+  request: Previewed;
   onHidden: (lines: number) => void;
 }
 

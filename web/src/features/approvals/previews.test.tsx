@@ -153,3 +153,11 @@ test("blanks inside a changed line are counted, indentation is not", () => {
   expect(screen.queryByText("⟨20 blanks⟩")).toBeNull();
   expect(screen.getByText("301 characters in this line")).toBeVisible();
 });
+
+test("a command says where it runs; the server's folder is not the client's", () => {
+  const { rerender } = render(<CommandPreview request={command("ls")} />);
+  expect(screen.getByText("/w")).toBeVisible();
+  rerender(<CommandPreview request={{ ...command("ls"), origin: "client" }} />);
+  expect(screen.getByText("the project’s folder on the client")).toBeVisible();
+  expect(screen.queryByText("/w")).toBeNull();
+});

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { SocketEvent } from "../../api/socket";
 import { approvalRequest, resolvedMessage, resumedMessage } from "../../testing/messages";
-import { approveAllSent, coveredByApproveAll, decisionSent, emptyQueue, moveCurrent, reduceQueue, shownEntries } from "./queue-state";
+import { approveAllSent, coveredByApproveAll, decisionSent, emptyQueue, isAnswerToEdit, moveCurrent, reduceQueue, shownEntries } from "./queue-state";
 import type { Queue } from "./queue-state";
 
 const live: SocketEvent = { type: "link", link: "live" };
@@ -103,4 +103,17 @@ test("put aside, the queue stays aside until it was empty", () => {
   expect(after([ask("b")], aside).isMinimised).toBe(true);
   const emptied = after([resolvedMessage("APPROVED", "a")], aside);
   expect(after([ask("b")], emptied).isMinimised).toBe(false);
+});
+
+test("approve all does not mean what another program asks, whatever conversation it names", () => {
+  const queue = after([ask("a"), ask("b", { origin: "api" }), ask("c", { origin: "client" })]);
+  expect(coveredByApproveAll(queue, "s1")).toBe(2);
+  expect(approveAllSent(queue, "s1").entries.map(({ sending }) => sending)).toEqual(["approve", null, "approve"]);
+});
+
+test("programs that call their calls alike are not taken for one another", () => {
+  const own = { tool_use_id: "call_1", session_id: "one" };
+  const queue = decisionSent(after([ask("a", own)]), "a", "approve", { edited: { input: {} } });
+  const again = after([ask("b", own), ask("c", { ...own, session_id: "two" })], queue);
+  expect(again.entries.slice(1).map(({ request }) => isAnswerToEdit(again, request))).toEqual([true, false]);
 });

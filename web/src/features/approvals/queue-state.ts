@@ -48,7 +48,7 @@ export interface Queue {
   drafts: Record<string, string>;
   /** What the person made of a request's input, while its editor is open. */
   edits: Record<string, string>;
-  /** The calls that we sent changed, with the request we did it on: a new request for the call is the answer to that. */
+  /** The calls that we sent changed, with the request we did it on: a new request for the call is the answer to that. By `callKey`. */
   editedCalls: ReadonlyMap<string, string>;
   isMinimised: boolean;
   notices: Notice[];
@@ -135,13 +135,18 @@ function resolved(queue: Queue, message: Resolved): Queue {
 }
 
 function isEditOnItsWay(queue: Queue, { request, sending }: Entry): boolean {
-  return sending === "approve" && queue.editedCalls.get(request.tool_use_id) === request.request_id;
+  return sending === "approve" && queue.editedCalls.get(callKey(request)) === request.request_id;
 }
 
 /** Whether the server asks again because of what we made of the call. */
 export function isAnswerToEdit(queue: Pick<Queue, "editedCalls">, request: ApprovalRequest): boolean {
-  const sentOn = queue.editedCalls.get(request.tool_use_id);
+  const sentOn = queue.editedCalls.get(callKey(request));
   return sentOn !== undefined && sentOn !== request.request_id;
+}
+
+/** Programs choose the ids of their calls themselves: only within a conversation they are unique. */
+function callKey({ session_id: sessionId, tool_use_id: id }: ApprovalRequest): string {
+  return `${sessionId ?? ""} ${id}`;
 }
 
 function settle(queue: Queue, id: string): Queue {
@@ -182,7 +187,7 @@ export function decisionSent(queue: Queue, id: string, decision: Decision, terms
   const next = patch(queue, id, { sending: decision, error: null });
   const entry = next.entries.find(({ request }) => request.request_id === id);
   if (!entry || terms.edited === undefined) return next;
-  return { ...next, editedCalls: new Map(queue.editedCalls).set(entry.request.tool_use_id, id) };
+  return { ...next, editedCalls: new Map(queue.editedCalls).set(callKey(entry.request), id) };
 }
 
 /** Opens the editor of a request with this text, or closes it. */
@@ -206,8 +211,10 @@ export function coveredByApproveAll(queue: Queue, sessionId: SessionId): number 
     .length;
 }
 
+/** What another program asks for belongs to no run of ours: "all" would not find it. */
 function isInRun(entry: Entry, sessionId: SessionId): boolean {
-  return entry.isShown && entry.request.session_id === sessionId;
+  const { request } = entry;
+  return entry.isShown && request.session_id === sessionId && request.origin !== "api";
 }
 
 export function shownEntries(queue: Pick<Queue, "entries">): Entry[] {

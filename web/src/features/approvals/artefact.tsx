@@ -1,0 +1,25 @@
+// What a call would do, drawn: the picture that fits its kind.
+import type { Previewed } from "../../api/message";
+import { CommandPreview } from "./command-preview";
+import { DiffPreview } from "./diff-preview";
+import { GenericPreview } from "./generic-preview";
+import { MultiDiffPreview } from "./multi-diff-preview";
+
+interface ArtefactProps {
+  request: Previewed;
+  onHidden: (lines: number) => void;
+}
+
+export function Artefact({ request, onHidden }: ArtefactProps) {
+  switch (request.preview_type) {
+    case "diff":
+      return <DiffPreview request={request} onHidden={onHidden} />;
+    case "multi_diff":
+      return <MultiDiffPreview request={request} onHidden={onHidden} />;
+    case "command":
+      return <CommandPreview request={request} />;
+    // Also for a kind that a newer server sends to a tab left open: its whole input is shown, never nothing.
+    default:
+      return <GenericPreview request={request} />;
+  }
+}

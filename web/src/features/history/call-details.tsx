@@ -1,0 +1,197 @@
+// All that is known of a call: what it waits for, what the person saw, what they said, what came of it.
+import { useEffect, useState } from "react";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+
+import { fetchAskedFor, fetchExecution } from "../../api/executions";
+import type { AskedFor, Execution } from "../../api/executions";
+import { duration, exactly } from "../../lib/time";
+import { BLANKS } from "../../lib/visible-text";
+import { Button } from "../../ui/button";
+import { CappedText } from "../../ui/capped-text";
+import { Prose } from "../../ui/prose";
+import { Visible } from "../../ui/visible";
+import { CallOutcome } from "./call-outcome";
+import styles from "./call-details.module.css";
+import type { Pictures } from "./pictures";
+import { messageOf } from "./store";
+import { decidedText, placeOf, waitText } from "./words";
+
+interface CallDetailsProps extends Pictures {
+  /** As the list has it: a long result is cut there. */
+  row: Execution;
+  onReview: (approvalId: string) => void;
+}
+
+export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
+  const { whole, asked, heirId, error } = useWhole(row);
+  const wait = waitText(whole);
+  return (
+    <>
+      {error !== null && <p className={styles.problem}>Not everything could be loaded: {error}</p>}
+      {wait !== null && (
+        <p className={styles.wait}>
+          {wait}
+          {row.status === "awaiting_approval" && row.approval_id !== undefined && (
+            <Button size="small" onClick={() => onReview(row.approval_id ?? "")}>
+              Review
+            </Button>
+          )}
+        </p>
+      )}
+      {heirId !== null && (
+        <p className={styles.note}>
+          It was edited, and <Link href={`/history?call=${encodeURIComponent(heirId)}`}>another request</Link> took its place.
+        </p>
+      )}
+      <CallOutcome call={whole} />
+      <Feedback call={whole} />
+      {asked && <Asked asked={asked} showPreview={showPreview} />}
+      <Input input={row.tool_input ?? asked?.tool_input} isAside={asked !== null && asked.preview_type !== "generic"} />
+      <Facts call={whole} />
+    </>
+  );
+}
+
+interface Whole {
+  whole: Execution;
+  asked: AskedFor | null;
+  /** The call that took its place. */
+  heirId: string | null;
+  /** Why a part of it is not there. */
+  error: string | null;
+}
+
+/** What was found when the call stood like this. */
+interface Found {
+  status: string;
+  whole?: Execution;
+  asked?: AskedFor;
+  error?: string | undefined;
+}
+
+/** The call itself and its request, anew whenever it has come further. */
+function useWhole(row: Execution): Whole {
+  const { tool_id: id, approval_id: approvalId, status } = row;
+  const [found, setFound] = useState<Found>({ status: "" });
+  useEffect(() => {
+    let isCurrent = true;
+    const note = (part: Partial<Found>) =>
+      isCurrent && setFound(({ error, ...before }) => ({ ...before, ...(before.status === status ? { error } : {}), ...part, status }));
+    const failed = (error: unknown) => note({ error: messageOf(error) });
+    fetchExecution(id).then((whole) => note({ whole }), failed);
+    if (approvalId !== undefined) fetchAskedFor(approvalId).then((asked) => note({ asked }), failed);
+    return () => {
+      isCurrent = false;
+    };
+  }, [id, approvalId, status]);
+  const { whole = row, asked = null, error = null } = found;
+  const isHeir = whole.tool_id !== id;
+  // What was found before the list knew better is out of date.
+  return { whole: found.status === status && !isHeir ? whole : row, asked, heirId: isHeir ? whole.tool_id : null, error };
+}
+
+function Feedback({ call: { feedback, decided_by: by } }: { call: Execution }) {
+  if (!feedback) return null;
+  return (
+    <figure className={styles.says}>
+      <figcaption>{by === undefined ? "Feedback" : <Visible text={`${by} said`} />}</figcaption>
+      <p>
+        <Visible text={feedback} emptyLines />
+      </p>
+    </figure>
+  );
+}
+
+function Asked({ asked, showPreview }: { asked: AskedFor; showPreview: Pictures["showPreview"] }) {
+  return (
+    <section className={styles.part} aria-label="What was asked">
+      <h2>What was asked</h2>
+      {asked.reasons.length > 0 && (
+        <ul className={styles.reasons} aria-label="Why it asked">
+          {asked.reasons.map((reason) => (
+            <li key={reason}>
+              <Prose text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {asked.asked_again !== null && (
+        <p className={styles.note}>
+          Asked again: <Prose text={asked.asked_again} />
+        </p>
+      )}
+      {showPreview(asked)}
+      {asked.edited && (
+        <details className={styles.aside}>
+          <summary>Edited by hand: this is not what the agent asked for</summary>
+          <CappedText label="What the agent asked for" text={JSON.stringify(asked.edited.original_input, null, 2)} isSuspect />
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** `isAside`: its picture stands above already. */
+function Input({ input, isAside }: { input: unknown; isAside: boolean }) {
+  if (input === undefined) return null;
+  const text = JSON.stringify(input, null, 2);
+  if (!isAside) {
+    return (
+      <section className={styles.part}>
+        <h2>Input</h2>
+        <CappedText label="Input" text={text} isSuspect />
+      </section>
+    );
+  }
+  return (
+    <details className={styles.aside}>
+      <summary>Raw input</summary>
+      <CappedText label="Raw input" text={text} isSuspect />
+    </details>
+  );
+}
+
+function Facts({ call }: { call: Execution }) {
+  const { session_id: session, decided_at: decidedAt, completed_at: completedAt, execution_time_ms: took } = call;
+  return (
+    <dl className={styles.facts}>
+      <Fact name="Asked">
+        {exactly(call.created_at)} by {placeOf(call).asker}
+      </Fact>
+      <Fact name="Decided">
+        by <Visible text={decidedText(call)} />
+        {decidedAt !== undefined && `, ${exactly(decidedAt)}`}
+      </Fact>
+      {completedAt !== undefined && (
+        <Fact name="Ended">
+          {exactly(completedAt)}
+          {took !== undefined && `, after ${duration(took)}`}
+        </Fact>
+      )}
+      <Fact name="Conversation">
+        {call.run_id !== null && (
+          <>
+            <Link href={`/agent/${encodeURIComponent(session)}`}>open it</Link>
+            {" · "}
+          </>
+        )}
+        <Link href={`/history?session=${encodeURIComponent(session)}`}>all its calls</Link>
+      </Fact>
+      <Fact name="Id">
+        <code>
+          <Visible text={call.tool_id} blanks={BLANKS} />
+        </code>
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
