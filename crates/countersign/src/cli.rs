@@ -1,6 +1,9 @@
 //! The command line: what can be said, with an example each.
 
 mod audit;
+mod bench;
+mod client;
+mod hook;
 mod policy;
 
 use std::net::SocketAddr;
@@ -11,6 +14,14 @@ use countersign_gate::Settings;
 use secrecy::SecretString;
 
 pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
+pub(crate) use bench::{
+    BenchApprovalArgs, BenchCommand, BenchDiffArgs, BenchListenersArgs, BenchPendingArgs,
+    BenchPolicyArgs, BenchSdkArgs, BenchSdkCliArgs,
+};
+pub(crate) use client::{Approvals, ClientArgs};
+pub(crate) use hook::{
+    Asking, HookArgs, HookCommand, HookInstallArgs, HookPlace, HookUninstallArgs, McpArgs,
+};
 pub(crate) use policy::{
     PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
     PolicyTrustArgs, Rulings,
@@ -35,6 +46,28 @@ pub(crate) enum Command {
     /// Shows the product without an API key: a scripted model in a scratch workspace.
     #[command(after_help = "Example:\n  countersign demo")]
     Demo(DemoArgs),
+    /// Executes what a server has approved, on this machine, and asks here.
+    #[command(after_help = "Examples:
+  COUNTERSIGN_TOKEN=… countersign client --server http://127.0.0.1:4180 --project default --root ~/shop
+  countersign client --token-file ~/.countersign-token --root . --approvals elsewhere --json
+
+The tools are read_file, write_file, list_directory and execute_command. Files are reached below --root
+only, whatever the server says; a program that you approve can do what you can.")]
+    Client(ClientArgs),
+    /// Answers for Claude Code: reads what it is about to do on stdin, says whether it may on stdout.
+    #[command(after_help = "Examples:
+  countersign hook install
+  countersign hook < event.json
+
+Events are those of Claude Code's hooks: PreToolUse and PermissionRequest are answered, PostToolUse and
+PostToolUseFailure are passed on to the server. What the rules allow or deny is answered at once,
+without a server; for the rest a person is asked there. If that cannot be done, Claude Code asks.")]
+    Hook(HookArgs),
+    /// Serves the permission tool of Claude Code over stdio.
+    #[command(after_help = "Example:
+  claude -p 'tidy up' --permission-prompt-tool mcp__countersign__approve \\
+    --mcp-config '{\"mcpServers\": {\"countersign\": {\"command\": \"countersign\", \"args\": [\"mcp\"]}}}'")]
+    Mcp(McpArgs),
     /// Serves a scripted Messages API on loopback, for tests and demonstrations.
     #[command(
         after_help = "Example:\n  countersign model --scenario talk.toml --listen 127.0.0.1:9999"
@@ -134,6 +167,13 @@ pub(crate) struct ServeArgs {
     /// The model unless a prompt names another [default: claude-sonnet-4-20250514].
     #[arg(long, env = "COUNTERSIGN_MODEL")]
     pub(crate) model: Option<String>,
+    /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
+    #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
+    pub(crate) claude: Option<PathBuf>,
+    /// `true`: people are asked, always. `false`: runs that name no mode ask nobody [default: people are
+    /// asked, unless a run chooses otherwise].
+    #[arg(long, value_name = "BOOL", env = "TOOL_APPROVAL_ENABLED")]
+    pub(crate) tool_approval_enabled: Option<bool>,
     /// Answers with the scripted demo model, in the workspace given by `--root`.
     #[arg(long)]
     pub(crate) demo: bool,
@@ -168,80 +208,6 @@ pub(crate) struct ModelArgs {
     /// Plays the built-in demo.
     #[arg(long, conflicts_with = "scenario")]
     pub(crate) demo: bool,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum BenchCommand {
-    /// Calls through the gate, each durably asked for, approved, started and finished.
-    #[command(
-        after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
-    )]
-    Approval(BenchApprovalArgs),
-    /// Very many requests that wait: how soon a restarted server is ready, and the first page of them.
-    #[command(after_help = "Example:\n  countersign bench pending --n 100000 --db /tmp/bench.db")]
-    Pending(BenchPendingArgs),
-    /// The preview of a change: reads two files and makes their diff.
-    #[command(
-        after_help = "Example:\n  countersign bench diff --old a.txt --new b.txt --rounds 20"
-    )]
-    Diff(BenchDiffArgs),
-    /// The verdict on a call: reading it and holding it against the rules.
-    #[command(
-        after_help = "Examples:\n  countersign bench policy\n  countersign bench policy --rules rules.toml --calls calls.jsonl --rounds 20"
-    )]
-    Policy(BenchPolicyArgs),
-}
-
-#[derive(Args)]
-pub(crate) struct BenchApprovalArgs {
-    /// How many calls.
-    #[arg(long, default_value_t = 1000)]
-    pub(crate) n: usize,
-    /// How many at the same time.
-    #[arg(long, default_value_t = 1)]
-    pub(crate) c: usize,
-    /// The database: a file, `sqlite:PATH` or `postgres://…`; it is kept.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) db: String,
-    /// Measures what the disk allows instead: as many rows of the same size, written bare.
-    #[arg(long)]
-    pub(crate) floor: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct BenchPendingArgs {
-    /// How many requests; 0 takes those that are there.
-    #[arg(long, default_value_t = 100_000)]
-    pub(crate) n: usize,
-    /// The database: a file, `sqlite:PATH` or `postgres://…`; it is kept.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) db: String,
-}
-
-#[derive(Args)]
-pub(crate) struct BenchDiffArgs {
-    /// The file as it is.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) old: PathBuf,
-    /// The file as it will be.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) new: PathBuf,
-    /// How often.
-    #[arg(long, default_value_t = 20)]
-    pub(crate) rounds: usize,
-}
-
-#[derive(Args)]
-pub(crate) struct BenchPolicyArgs {
-    /// The rules [default: 200 made up ones].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) rules: Option<PathBuf>,
-    /// The calls, one `{"tool", "input"}` per line [default: one typical command].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) calls: Option<PathBuf>,
-    /// How often.
-    #[arg(long, default_value_t = 2_000)]
-    pub(crate) rounds: usize,
 }
 
 #[cfg(test)]

@@ -3,7 +3,11 @@
 pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod bench;
+pub(crate) mod client;
+pub(crate) mod consent;
 pub(crate) mod demo;
+pub(crate) mod hook;
+pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod policy;

@@ -34,6 +34,31 @@ pub(crate) fn for_tools() -> Vec<(String, String)> {
     passed
 }
 
+/// What Claude Code may know beyond that: how it reaches its API, and how it was set up.
+const FOR_CLAUDE: &[&str] = &[
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_SMALL_FAST_MODEL",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "CLAUDE_CONFIG_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+];
+
+/// Returns the environment of the Claude Code CLI, but for the key.
+pub(crate) fn for_claude() -> Vec<(String, String)> {
+    let known = |name: &&str| Some(((**name).to_owned(), std::env::var(name).ok()?));
+    PASSED_ON.iter().chain(FOR_CLAUDE).filter_map(known).collect()
+}
+
 /// Returns the folder for our data, as the platform has it.
 pub(crate) fn data_folder() -> Option<PathBuf> {
     own_folder("XDG_DATA_HOME", ".local/share")
@@ -47,6 +72,27 @@ pub(crate) fn config_folder() -> Option<PathBuf> {
 /// Returns the user's home.
 pub(crate) fn home() -> Option<PathBuf> {
     path("HOME").filter(|home| home.is_absolute())
+}
+
+/// Returns the folder of the project that Claude Code works in, as it tells its hooks.
+pub(crate) fn claude_project() -> Option<PathBuf> {
+    path("CLAUDE_PROJECT_DIR").filter(|folder| folder.is_absolute())
+}
+
+/// Returns where Claude Code keeps its user's settings.
+pub(crate) fn claude_config() -> Option<PathBuf> {
+    let own = path("CLAUDE_CONFIG_DIR").filter(|folder| folder.is_absolute());
+    own.or_else(|| Some(home()?.join(".claude")))
+}
+
+/// Returns the folder this was started in.
+pub(crate) fn working_folder() -> std::io::Result<PathBuf> {
+    std::env::current_dir()
+}
+
+/// Returns whether approvals may not be bypassed here.
+pub(crate) fn approval_is_enforced() -> bool {
+    std::env::var_os("TOOL_APPROVAL_ENABLED").is_some_and(|value| value == "true")
 }
 
 fn own_folder(variable: &str, below_home: &str) -> Option<PathBuf> {

@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(serve) => commands::serve::run(serve),
         Command::Demo(demo) => commands::demo::run(demo),
+        Command::Client(client) => commands::client::run(client),
+        Command::Hook(hook) => commands::hook::run(&hook),
+        Command::Mcp(mcp) => commands::mcp::run(mcp),
         Command::Model(model) => commands::model::run(&model),
         Command::Policy(policy) => commands::policy::run(policy),
         Command::Audit(audit) => commands::audit::run(&audit),

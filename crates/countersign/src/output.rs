@@ -10,6 +10,18 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
+/// Returns stdout as it is, for whoever draws there.
+pub(crate) fn raw() -> impl Write + Send {
+    std::io::stdout()
+}
+
+/// Writes a line to stdout that somebody goes by: whole, or it is an error.
+pub(crate) fn whole(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    out.write_all(format!("{text}\n").as_bytes())?;
+    out.flush()
+}
+
 /// Returns stdout for many lines; to be flushed at the end.
 pub(crate) fn stream() -> impl Write {
     std::io::BufWriter::new(std::io::stdout().lock())

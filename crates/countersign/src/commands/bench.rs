@@ -2,8 +2,13 @@
 
 mod approval;
 mod diff;
+mod files;
+mod listeners;
 mod pending;
 mod policy;
+mod sdk;
+mod sdk_cli;
+mod served;
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +21,11 @@ pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
     match bench {
         BenchCommand::Approval(args) => approval::run(&args),
         BenchCommand::Diff(args) => diff::run(&args),
+        BenchCommand::Listeners(args) => listeners::run(&args),
         BenchCommand::Pending(args) => pending::run(&args),
         BenchCommand::Policy(args) => policy::run(&args),
+        BenchCommand::Sdk(args) => sdk::run(&args),
+        BenchCommand::SdkCli(args) => sdk_cli::run(&args),
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         pending_limit: Settings::PENDING_LIMIT,
         keep_events: None,
         model: None,
+        claude: None,
+        tool_approval_enabled: None,
         demo: true,
         open,
         api_key: None,

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use countersign_agent::{Anthropic, Connection, RunnerConfig, Scenario, ScriptedModel};
+use countersign_agent::{
+    Anthropic, ClaudeSetup, Connection, RunnerConfig, Scenario, ScriptedModel,
+};
 use countersign_core::rule::Source;
 use countersign_gate::{
     DatabaseUrl, Gate, Project, RuleFileState, Rulebook, Settings, SystemClock, Timeouts,
     WORKSPACE_FILE,
 };
-use countersign_server::{Credential, ModelSource, ServeError, Server, ServerConfig};
+use countersign_server::{
+    ApprovalSwitch, Credential, ModelSource, ServeError, Server, ServerConfig,
+};
 use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
@@ -62,6 +66,8 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
             move |workspace| Catalogue::new(workspace.clone(), tools.clone())
         }),
         toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, tools.clone())),
+        claude: claude(&args),
+        approval_switch: approval_switch(args.tool_approval_enabled),
         model,
         credential,
         metrics: Arc::new(move || metrics.render()),
@@ -96,7 +102,7 @@ fn own_folders(common: &Common, database: &DatabaseUrl) -> Vec<PathBuf> {
 }
 
 /// Resolves links as far as the folder is there: one that is made later is meant too.
-fn resolved(folder: PathBuf) -> PathBuf {
+pub(crate) fn resolved(folder: PathBuf) -> PathBuf {
     let parent = || Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?));
     folder.canonicalize().ok().or_else(parent).unwrap_or(folder)
 }
@@ -159,6 +165,32 @@ fn model(args: &ServeArgs) -> anyhow::Result<ModelSource> {
         Anthropic::new(connection).hint("check ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY")?;
     let name = args.model.clone().unwrap_or_else(|| RunnerConfig::DEFAULT_MODEL.to_owned());
     Ok(ModelSource { model: Arc::new(model), name, demo: false })
+}
+
+/// Returns where Claude Code is, and what it may know: what tools may, and how it reaches its API.
+fn claude(args: &ServeArgs) -> ClaudeSetup {
+    let mut env = environment::for_claude();
+    if let Some(key) = &args.api_key {
+        env.push(("ANTHROPIC_API_KEY".to_owned(), key.expose_secret().to_owned()));
+    }
+    if let Some(url) = &args.base_url {
+        env.push(("ANTHROPIC_BASE_URL".to_owned(), url.clone()));
+    }
+    ClaudeSetup { cli: args.claude.clone(), env }
+}
+
+fn approval_switch(enabled: Option<bool>) -> ApprovalSwitch {
+    match enabled {
+        None => ApprovalSwitch::Unset,
+        Some(true) => ApprovalSwitch::On,
+        Some(false) => {
+            output::note(
+                "TOOL_APPROVAL_ENABLED=false: runs that name no mode ask nobody. What is denied \
+                 stays denied, and every call is recorded.",
+            );
+            ApprovalSwitch::Off
+        }
+    }
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {

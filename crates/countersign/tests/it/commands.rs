@@ -140,6 +140,15 @@ fn each_bench_prints_one_line_of_json() {
     }
 }
 
+#[test]
+fn every_listener_sees_a_request_exactly_once() {
+    let printed = output(&["bench", "listeners", "--n", "200"]);
+    assert!(printed.status.success(), "{}", stderr(&printed));
+    let line: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!((&line["n"], &line["saw_once"]), (&json!(200), &json!(200)));
+    assert!(line["last_ms"].as_f64() >= line["first_ms"].as_f64(), "{line}");
+}
+
 /// The user's rules hold, out of reach of the agent's commands, and what a workspace allows waits.
 #[tokio::test]
 async fn rules_in_files_hold_and_a_workspace_waits_for_trust() {

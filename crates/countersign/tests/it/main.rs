@@ -8,10 +8,15 @@
 )]
 
 mod audit;
+mod callers;
 mod chaos;
+mod claude;
+mod client;
 mod commands;
 mod conversation;
+mod elsewhere;
 mod faults;
+mod hook;
 mod house;
 mod policy;
 mod policy_page;

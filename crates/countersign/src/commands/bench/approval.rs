@@ -122,6 +122,8 @@ fn call() -> ToolCall {
         tool_name: "Write".to_owned(),
         input: json!({"file_path": "src/main.rs", "content": "x".repeat(160)}),
         cwd: PathBuf::from("/"),
+        executor: countersign_core::Executor::Local,
+        agent: None,
     }
 }
 

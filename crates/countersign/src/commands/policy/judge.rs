@@ -133,6 +133,8 @@ impl Judge {
             tool_name: tool.to_owned(),
             input,
             cwd: self.root.clone(),
+            executor: countersign_core::Executor::Local,
+            agent: None,
         }
     }
 }

@@ -1,0 +1,97 @@
+//! What can be said to `countersign hook` and `countersign mcp`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use secrecy::SecretString;
+
+use super::Records;
+
+/// Where a call is asked about.
+#[derive(Args)]
+pub(crate) struct Asking {
+    /// The server that asks a person [default: `http://127.0.0.1:4180`].
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_SERVER")]
+    pub(crate) server: Option<String>,
+    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The token, from the environment: on the command line everybody could read it.
+    #[arg(long, env = "COUNTERSIGN_TOKEN", hide = true, hide_env_values = true)]
+    pub(crate) token: Option<SecretString>,
+    /// Where the rules are that the server keeps.
+    #[command(flatten)]
+    pub(crate) records: Records,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct HookArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<HookCommand>,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    /// How long a person has to decide; Claude Code ends a hook after 600 seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 570)]
+    pub(crate) wait: u64,
+    /// Answers a `PermissionRequest` with what a person has just said to the same call, and else with
+    /// nothing: for use beside `PreToolUse`, which has asked already.
+    #[arg(long)]
+    pub(crate) again: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum HookCommand {
+    /// Adds the hook to Claude Code's settings; shows what changes first.
+    #[command(after_help = "Examples:
+  countersign hook install
+  countersign hook install --project --token-file ~/.countersign-token --yes")]
+    Install(HookInstallArgs),
+    /// Takes the hook out of Claude Code's settings again, and nothing else.
+    #[command(after_help = "Example:\n  countersign hook uninstall --project")]
+    Uninstall(HookUninstallArgs),
+}
+
+/// Which settings.
+#[derive(Args)]
+pub(crate) struct HookPlace {
+    /// Yours, for every project (`~/.claude/settings.json`); this is the default.
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) user: bool,
+    /// Those of the project in this folder (`.claude/settings.json`).
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Does not ask for confirmation.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct HookInstallArgs {
+    #[command(flatten)]
+    pub(crate) place: HookPlace,
+    /// The server that asks a person [default: `http://127.0.0.1:4180`].
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds when the hook runs].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The server's data folder, where it is not the usual one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct HookUninstallArgs {
+    #[command(flatten)]
+    pub(crate) place: HookPlace,
+}
+
+#[derive(Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    /// How long a person has to decide, at the most: requests have deadlines of their own.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    pub(crate) wait: u64,
+}

@@ -1,0 +1,63 @@
+//! `bench sdk`: a stream of messages and permission requests through the Rust SDK.
+
+use std::time::Instant;
+
+use anyhow::Context;
+use countersign_claude::message::Message;
+use countersign_claude::{Client, Decision, Options};
+use serde::Deserialize;
+
+use super::{Measured, busy};
+use crate::cli::BenchSdkArgs;
+use crate::commands::serve::runtime;
+
+/// What the other side says in its result.
+#[derive(Deserialize)]
+struct Told {
+    asks: usize,
+    p50_us: f64,
+    p99_us: f64,
+}
+
+pub(crate) fn run(args: &BenchSdkArgs) -> anyhow::Result<()> {
+    runtime()?.block_on(async {
+        let options = Options::new()
+            .cli_path(&args.cli)
+            .clean_env()
+            .env("PATH", "/usr/bin:/bin")
+            .can_use_tool(async |_| Decision::allow());
+        let client = Client::connect(options).await?;
+        let (started, busy_before) = (Instant::now(), busy());
+        let mut turn = client.send("go")?;
+        let (mut count, mut characters, mut told) = (0_u32, 0, None);
+        while let Some(message) = turn.next().await {
+            match message? {
+                Message::Assistant(said) => {
+                    count += 1;
+                    characters += said.text().len();
+                }
+                Message::Result(result) => told.clone_from(&result.result),
+                _ => {}
+            }
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        let cpu = busy().saturating_sub(busy_before);
+        let told: Told = serde_json::from_str(&told.context("there was no result")?)?;
+        client.close().await;
+        let notes = format!("{} requests, {characters} characters of text", told.asks);
+        let measured = Measured {
+            bench: "sdk_stream",
+            case: format!("{count} messages, {} requests", told.asks),
+            rounds: Vec::new(),
+            seconds,
+            cpu,
+            notes,
+        };
+        measured.print_with(&[
+            ("messages_per_s", f64::from(count) / seconds),
+            ("ask_p50_us", told.p50_us),
+            ("ask_p99_us", told.p99_us),
+        ]);
+        Ok(())
+    })
+}

@@ -1,0 +1,207 @@
+//! The way to the server: addresses, the credential, and what its answers mean.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::hint::Hinted;
+
+/// How long it may take to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long an answer may take, unless it is known better.
+pub(super) const ANSWER: Duration = Duration::from_secs(30);
+
+/// How long the stream may be silent: three of its heartbeats.
+const SILENCE: Duration = Duration::from_secs(45);
+
+/// A project at a server.
+pub(super) struct Link {
+    http: Client,
+    /// For the stream, which has no end but must not fall silent.
+    streaming: Client,
+    project: Url,
+    token: SecretString,
+}
+
+/// Why the server did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LinkError {
+    /// It cannot be reached, or not now: asking again may help.
+    #[error("{0}")]
+    Away(String),
+    /// It said no.
+    #[error("{}", .0.message)]
+    Refused(Box<Refusal>),
+}
+
+/// How the server said no.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    /// Its word for programs; empty where what answered is not Countersign.
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl Link {
+    /// Returns the way to a project. Nothing is sent yet.
+    pub(super) fn new(server: &str, project: &str, token: SecretString) -> anyhow::Result<Self> {
+        let base = address(server)?;
+        let builder = || {
+            let http = Client::builder()
+                .connect_timeout(CONNECT)
+                // A redirect would carry the token to another server.
+                .redirect(reqwest::redirect::Policy::none())
+                .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")));
+            if is_loopback(&base) { http.no_proxy() } else { http }
+        };
+        let made = || anyhow::Ok((builder().build()?, builder().read_timeout(SILENCE).build()?));
+        let (http, streaming) = made().context("the HTTP client cannot be made")?;
+        let project = below(&base, &["my", "projects", project]);
+        Ok(Self { http, streaming, project, token })
+    }
+
+    /// Returns the answer to a question.
+    pub(super) async fn get(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Value, LinkError> {
+        let mut url = below(&self.project, path);
+        url.query_pairs_mut().extend_pairs(query);
+        answer(self.signed(self.http.get(url)).timeout(ANSWER)).await
+    }
+
+    /// Returns the answer to something that is told, if it comes in time.
+    pub(super) async fn post(
+        &self,
+        path: &[&str],
+        body: &Value,
+        time: Duration,
+    ) -> Result<Value, LinkError> {
+        let url = below(&self.project, path);
+        answer(self.signed(self.http.post(url)).timeout(time).json(body)).await
+    }
+
+    /// Opens the stream of events, from the one after `last` on.
+    pub(super) async fn stream(
+        &self,
+        client: &str,
+        last: Option<&str>,
+    ) -> Result<Response, LinkError> {
+        let mut url = below(&self.project, &["chat", "stream"]);
+        url.query_pairs_mut().append_pair("client_id", client);
+        let mut request = self.signed(self.streaming.get(url));
+        request = request.header(ACCEPT, "text/event-stream").header(ACCEPT_ENCODING, "identity");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.map_err(|error| away(&error))?;
+        if response.status() == StatusCode::OK {
+            Ok(response)
+        } else {
+            Err(refused(response).await)
+        }
+    }
+
+    fn signed(&self, request: RequestBuilder) -> RequestBuilder {
+        request.bearer_auth(self.token.expose_secret())
+    }
+}
+
+async fn answer(request: RequestBuilder) -> Result<Value, LinkError> {
+    let response = request.send().await.map_err(|error| away(&error))?;
+    if !response.status().is_success() {
+        return Err(refused(response).await);
+    }
+    // An answer that breaks off says nothing: what was asked may be done or not.
+    response.json().await.map_err(|error| away(&error))
+}
+
+/// Reads why the server said no; what may pass is as if it were away.
+async fn refused(response: Response) -> LinkError {
+    let status = response.status();
+    let body: Value = response.json().await.unwrap_or_default();
+    let said = |field: &str| body.pointer(&format!("/error/{field}")).and_then(Value::as_str);
+    let code = said("code").unwrap_or_default().to_owned();
+    let message = said("message").map_or_else(|| format!("it answered {status}"), str::to_owned);
+    let passes = status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
+        );
+    if passes {
+        return LinkError::Away(message);
+    }
+    let hint = said("hint").map(str::to_owned);
+    LinkError::Refused(Box::new(Refusal { status: status.as_u16(), code, message, hint }))
+}
+
+/// Returns the error for a connection that failed, without the address: it may hold a password.
+fn away(error: &reqwest::Error) -> LinkError {
+    if error.is_timeout() {
+        return LinkError::Away("no answer in time".to_owned());
+    }
+    LinkError::Away(innermost(error))
+}
+
+/// Returns the cause that says something, such as `connection refused`.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+fn address(server: &str) -> anyhow::Result<Url> {
+    let url = Url::parse(server.trim()).ok();
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    let Some(url) = url.filter(is_web) else {
+        bail!(Hinted {
+            error: anyhow::anyhow!("the server's address is none"),
+            hint: "give --server something like http://127.0.0.1:4180".to_owned(),
+        });
+    };
+    Ok(url)
+}
+
+fn below(base: &Url, path: &[&str]) -> Url {
+    let mut url = base.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // A web address always has a path.
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    url
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_way_to_write_the_server_leads_to_the_project() {
+        let project = |server: &str, id: &str| {
+            Link::new(server, id, SecretString::from("t")).unwrap().project.to_string()
+        };
+        assert_eq!(project("http://h:1", "default"), "http://h:1/my/projects/default");
+        assert_eq!(project(" http://h:1/ ", "a/../b"), "http://h:1/my/projects/a%2F..%2Fb");
+        assert_eq!(project("https://h/gate/?x=1", "p"), "https://h/gate/my/projects/p");
+        for wrong in ["", "127.0.0.1:4180", "ftp://h", "h"] {
+            assert!(Link::new(wrong, "p", SecretString::from("t")).is_err(), "{wrong}");
+        }
+    }
+}

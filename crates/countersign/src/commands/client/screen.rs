@@ -1,0 +1,87 @@
+//! What is printed: lines, cards, and a prompt that stays below them.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::told::{Paint, Told};
+
+/// Goes back to the start of the line and takes away what stands there.
+const CLEAR: &str = "\r\u{1b}[K";
+
+/// Where the client prints.
+pub(super) struct Screen {
+    json: bool,
+    pub(super) paint: Paint,
+    drawn: Mutex<Drawn>,
+}
+
+struct Drawn {
+    out: Box<dyn Write + Send>,
+    /// The line that is being typed at, if there is one.
+    prompt: Option<String>,
+}
+
+impl Screen {
+    /// Returns a screen that prints for people, or JSON.
+    pub(super) fn new(out: impl Write + Send + 'static, json: bool, coloured: bool) -> Self {
+        let drawn = Mutex::new(Drawn { out: Box::new(out), prompt: None });
+        Self { json, paint: Paint(coloured && !json), drawn }
+    }
+
+    /// Prints what happened, above the prompt if there is one.
+    pub(super) fn tell(&self, told: &Told) {
+        if self.json {
+            self.print(&told.json().to_string());
+        } else {
+            self.print(&told.line(self.paint));
+        }
+    }
+
+    /// Prints lines as they are.
+    pub(super) fn print(&self, lines: &str) {
+        let mut drawn = self.lock();
+        let clear = if drawn.prompt.is_some() { CLEAR } else { "" };
+        let prompt = drawn.prompt.clone().unwrap_or_default();
+        drawn.write(&format!("{clear}{lines}\n{prompt}"));
+    }
+
+    /// Shows the line that is being typed at.
+    pub(super) fn prompt(&self, question: &str, typed: &str) {
+        let room = width().saturating_sub(question.chars().count() + 1).max(8);
+        let count = typed.chars().count();
+        let shown = if count > room {
+            let end: String = typed.chars().skip(count + 1 - room).collect();
+            format!("…{end}")
+        } else {
+            typed.to_owned()
+        };
+        let prompt = format!("{}{shown}", self.paint.bold(question));
+        let mut drawn = self.lock();
+        drawn.write(&format!("{CLEAR}{prompt}"));
+        drawn.prompt = Some(prompt);
+    }
+
+    /// Ends the prompt; what was typed stays to be read, or goes.
+    pub(super) fn end_prompt(&self, keep: bool) {
+        let mut drawn = self.lock();
+        if drawn.prompt.take().is_some() {
+            drawn.write(if keep { "\n" } else { CLEAR });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Drawn> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drawn {
+    fn write(&mut self, text: &str) {
+        // A reader that went away is not an error of ours.
+        let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.map_or(80, |size| usize::from(size.ws_col)).max(40)
+}

@@ -1,0 +1,138 @@
+//! Events of Claude Code's hooks, as they come on stdin.
+
+use std::path::PathBuf;
+
+use countersign_core::{Invalid, parse_input};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+/// Above this many bytes what a tool gave back is not passed on.
+const LONGEST_RESULT: usize = 4 * 1024 * 1024;
+
+/// Fields of a result that the server looks at.
+const KNOWN: [&str; 2] = ["stdout", "stderr"];
+
+/// Which event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum Kind {
+    PreToolUse,
+    PermissionRequest,
+    PostToolUse,
+    PostToolUseFailure,
+    /// One that needs no answer.
+    #[serde(other)]
+    Other,
+}
+
+/// An event, as far as it concerns us. Fields that are there twice are refused.
+#[derive(Debug, Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(rename = "hook_event_name")]
+    pub(super) kind: Kind,
+    #[serde(default)]
+    pub(super) session_id: String,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) permission_mode: Option<String>,
+    #[serde(default)]
+    pub(super) tool_name: String,
+    pub(super) tool_use_id: Option<String>,
+    #[serde(borrow)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'a> Event<'a> {
+    /// Reads an event.
+    pub(super) fn read(text: &'a str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| format!("the event is not understood: {error}"))
+    }
+
+    /// Returns the tool's input, read so strictly that nobody can read it otherwise.
+    pub(super) fn input(&self) -> Result<Value, String> {
+        let raw = self.tool_input.ok_or("the event has no `tool_input`")?;
+        parse_input(raw.get()).map_err(|Invalid(why)| why)
+    }
+
+    /// Returns what came of the call, as the server wants to hear it.
+    pub(super) fn result(&self) -> Value {
+        if self.kind == Kind::PostToolUseFailure {
+            let error = self.error.map(|raw| serde_json::from_str(raw.get()).unwrap_or_default());
+            let error = match error {
+                Some(Value::String(text)) => text,
+                Some(other) => other.to_string(),
+                None => "it failed".to_owned(),
+            };
+            return json!({"status": "failed", "error": error});
+        }
+        json!({"status": "completed", "result": self.response()})
+    }
+
+    fn response(&self) -> Value {
+        let raw = self.tool_response.map_or("null", RawValue::get);
+        if raw.len() > LONGEST_RESULT {
+            return json!({"success": true, "omitted_bytes": raw.len()});
+        }
+        let mut result = Map::from_iter([("success".to_owned(), Value::Bool(true))]);
+        let mut response = serde_json::from_str(raw).unwrap_or_default();
+        if let Value::Object(fields) = &mut response {
+            for name in KNOWN {
+                if fields.get(name).is_some_and(Value::is_string) {
+                    result.extend(fields.shift_remove_entry(name));
+                }
+            }
+        }
+        result.insert("response".to_owned(), response);
+        Value::Object(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_a_call_is_told_in_the_servers_words() {
+        let told = |text: &str| Event::read(text).unwrap().result();
+        assert_eq!(
+            told(
+                r#"{"hook_event_name":"PostToolUse","tool_response":{"stdout":"a","stderr":"","interrupted":false}}"#
+            ),
+            json!({"status": "completed", "result": {
+                "success": true, "stdout": "a", "stderr": "", "response": {"interrupted": false},
+            }})
+        );
+        assert_eq!(
+            told(r#"{"hook_event_name":"PostToolUse","tool_response":[1]}"#),
+            json!({"status": "completed", "result": {"success": true, "response": [1]}})
+        );
+        assert_eq!(
+            told(r#"{"hook_event_name":"PostToolUseFailure","error":"no such file"}"#),
+            json!({"status": "failed", "error": "no such file"})
+        );
+        let long = format!("\"{}\"", "x".repeat(LONGEST_RESULT));
+        assert_eq!(
+            told(&format!(r#"{{"hook_event_name":"PostToolUse","tool_response":{long}}}"#)),
+            json!({"status": "completed", "result": {
+                "success": true, "omitted_bytes": LONGEST_RESULT + 2,
+            }})
+        );
+    }
+
+    #[test]
+    fn an_event_that_can_be_read_in_two_ways_is_not_read() {
+        let twice = r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash"}"#;
+        assert!(Event::read(twice).unwrap_err().contains("duplicate field"));
+        let inside = r#"{"hook_event_name":"PreToolUse","tool_input":{"a":1,"a":2}}"#;
+        assert!(Event::read(inside).unwrap().input().unwrap_err().contains("there twice"));
+    }
+
+    #[test]
+    fn an_event_that_is_not_ours_is_recognised_as_such() {
+        let other = Event::read(r#"{"hook_event_name":"SessionStart","source":"startup"}"#);
+        assert_eq!(other.unwrap().kind, Kind::Other);
+    }
+}

@@ -1,0 +1,18 @@
+//! The Rust SDK and the real Claude Code CLI, with a scripted model in the API's place.
+//!
+//! Each test starts itself once more in a cell: a network namespace with nothing but loopback, where
+//! it is no longer root. Only there the CLI is started, with a home of its own and a key that opens
+//! nothing.
+
+mod cell;
+mod control;
+mod conversation;
+mod examples;
+mod guarded;
+mod hooks;
+mod life;
+mod modes;
+mod permissions;
+mod sessions;
+mod tools;
+mod world;
