@@ -8,9 +8,10 @@ BIN := target/debug/countersign
 SECONDS ?= 60
 KILLS ?= 300
 SEED ?=
+EXAMPLES ?=
 
-.PHONY: help run test web bench redteam chaos fuzz fmt lint deny tools services node-modules \
-        test-web test-rust test-docs test-generated test-browser generate
+.PHONY: help run test web bench bench-listeners redteam chaos fuzz fmt lint deny tools services node-modules \
+        test-web test-rust test-docs test-generated test-api test-browser generate
 
 help: ## Shows this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,15 +25,21 @@ run: web ## Starts Countersign on this folder; without ANTHROPIC_API_KEY, the de
 	  exec $(BIN) demo $(ARGS); \
 	fi
 
-test: test-web test-rust test-docs test-generated test-browser ## Runs everything CI runs
+test: test-web test-rust test-docs test-generated test-api test-browser ## Runs everything CI runs
 	@echo "all tests passed"
 
 web: node-modules ## Builds the page
 	@cd web && npm run --silent build
 
-bench: web ## Measures cold start, memory, page size, previews, verdicts (release build; prints, asserts nothing)
+bench: web ## Measures cold start, memory, page size, previews, verdicts, listeners, the SDK (release build; prints, asserts nothing)
 	@cargo build --quiet --release --package countersign
 	@node scripts/bench.mjs
+	@command -v hyperfine > /dev/null || scripts/apt hyperfine || true
+	@node scripts/bench-hook.mjs
+
+bench-listeners: web ## Measures 10,000 event streams on one project; one JSON line
+	@cargo build --quiet --release --package countersign
+	@target/release/countersign bench listeners --n 10000
 
 # The two numbers are printed: attacks that would run unasked, and everyday reads that ask.
 redteam: tools ## Judges the red team's corpus with the real binary; nothing of it is run
@@ -77,6 +84,7 @@ tools:
 services:
 	@scripts/postgres install
 	@scripts/nats install
+	@scripts/claude install
 
 test-web: node-modules
 	@cd web && npm run --silent lint
@@ -100,6 +108,10 @@ test-generated: node-modules
 	@diff -u docs/openapi.json <($(BIN) openapi) \
 	  || { echo "docs/openapi.json is stale: run \`make generate\`" >&2; exit 1; }
 	@cd web && npm run --silent generate:check
+
+# The kept file is tried on the server, hence after it was found to be true (SEED=… EXAMPLES=… to try more).
+test-api: test-generated
+	@SEED=$(SEED) EXAMPLES=$(EXAMPLES) scripts/schemathesis run $(BIN)
 
 test-browser: web
 	@scripts/chromium

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Measures the release build on this machine: cold start, idle memory, page size, previews, approvals.
+// Measures the release build on this machine: cold start, idle memory, page size, previews, approvals, listeners, the SDK.
 // It prints what it saw beside what we aim for, and asserts nothing: machines are noisy.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,9 +34,7 @@ function median(numbers) {
 }
 
 function bench(...args) {
-  const { stdout, stderr, status } = spawnSync(binary, ['bench', ...args], { env: clean, encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
-  return JSON.parse(stdout)
+  return JSON.parse(run(binary, 'bench', ...args))
 }
 
 function row(what, value, aim) {
@@ -71,6 +69,51 @@ async function durability() {
   }
 }
 
+/** Event streams on one project, all of which hear of one request. */
+function listeners() {
+  const all = bench('listeners', '--n', '1000')
+  const seen = `the first after ${all.first_ms.toFixed(1)} ms, ${all.saw_once} saw it exactly once`
+  row('1,000 listeners, one request: the last sees it after', `${all.last_ms.toFixed(1)} ms`, seen)
+  const after = `${(all.bytes_per_listener_after / 1024).toFixed(1)} KB after the request`
+  row('1,000 listeners: memory of the server for each', `${(all.bytes_per_listener / 1024).toFixed(1)} KB`, after)
+}
+
+/** One stream through our SDK for the Claude Code CLI and through the Python one, where that can be had. */
+function sdks() {
+  const cli = join(folder, 'plays-the-cli')
+  const streams = [['20,000 messages and 500 requests', 20_000], ['500 requests alone', 0]]
+  const python = pythonSdk()
+  for (const [what, messages] of streams) {
+    const command = `exec '${binary}' bench sdk-cli --messages ${messages} --asks 500`
+    writeFileSync(cli, `#!/bin/sh\n${command}\n`, { mode: 0o755 })
+    const ours = bench('sdk', '--cli', cli)
+    const theirs = python && JSON.parse(run(python, join(root, 'scripts/bench-sdk.py'), cli))
+    const beside = (number, of) => (theirs ? `Python SDK ${PYTHON_SDK}: ${of(number(theirs))}` : 'the Python SDK could not be had')
+    const compare = (name, number, of) => row(`SDK, ${what}: ${name}`, of(number(ours)), beside(number, of))
+    if (messages > 0) compare('messages', (m) => m.messages_per_s, (n) => `${n.toFixed(0)} /s`)
+    compare('a request (p50)', (m) => m.ask_p50_us, (n) => `${n.toFixed(0)} us`)
+    compare('a request (p99)', (m) => m.ask_p99_us, (n) => `${n.toFixed(0)} us`)
+    compare('memory at the most', (m) => m.rss_mb, (n) => `${n.toFixed(1)} MB`)
+  }
+}
+
+const PYTHON_SDK = '0.2.182'
+
+/** Returns a Python that has the SDK, installed into our folder; nothing where there is no Python. */
+function pythonSdk() {
+  const venv = join(folder, 'python')
+  const made = spawnSync('python3', ['-m', 'venv', venv]).status === 0
+  const pip = ['-m', 'pip', 'install', '--quiet', `claude-agent-sdk==${PYTHON_SDK}`]
+  const python = join(venv, 'bin/python')
+  return made && spawnSync(python, pip).status === 0 ? python : undefined
+}
+
+function run(program, ...args) {
+  const { stdout, stderr, status } = spawnSync(program, args, { env: clean, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return stdout
+}
+
 function script(name, ...args) {
   const { stdout, stderr, status } = spawnSync(join(root, 'scripts', name), args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
@@ -92,6 +135,8 @@ try {
     row(`preview of a 100,000-line file, ${what} changed (p50)`, `${(found.p50_us / 1000).toFixed(1)} ms`, 'aim: well under 1000 ms')
   }
   await durability()
+  listeners()
+  sdks()
   const verdict = bench('policy')
   row('verdict on a typical command, 200 rules (p50)', `${verdict.p50_us.toFixed(0)} us`, 'aim: under 100 us')
   row('verdict on a typical command, no rules (p50)', `${verdict.p50_us_no_rules.toFixed(0)} us`, `${(verdict.p50_us / verdict.p50_us_no_rules).toFixed(1)}x with 200 rules`)
