@@ -60,12 +60,12 @@ test("a page that comes while a client's call runs says that it has missed somet
   await dialog(page, "execute_command").waitFor();
   await decide(page, "Approve");
   const { tool_id: id, lease } = await client.next("tool.execution_signal");
-  await rest(world, "POST", `tools/${id}/lease`, { lease: lease.token, output: "the beginning\n" });
-  await page.getByText("the beginning").waitFor();
+  await rest(world, "POST", `tools/${id}/lease`, { lease: lease.token, output: "line one of it\n" });
+  await page.getByText("line one of it").waitFor();
   await page.reload();
   await transcript(page).getByText("Running on the client…").waitFor();
-  await rest(world, "POST", `tools/${id}/lease`, { lease: lease.token, output: "the end\n" });
-  await page.getByText("the end").waitFor();
+  await rest(world, "POST", `tools/${id}/lease`, { lease: lease.token, output: "line two of it\n" });
+  await page.getByText("line two of it").waitFor();
   await page.getByText(/what came before is not shown here/).waitFor();
   await rest(world, "POST", `tools/${id}/result`, { status: "failed", error: "the disk is full", lease: lease.token });
   await transcript(page).getByText("the disk is full").waitFor();
@@ -101,7 +101,7 @@ test("what another program asks can be rejected, and it reads why", async (t) =>
   const { tool_id: id } = await rest(world, "POST", "tools/calls", call);
   await dialog(page, "Bash").waitFor();
   await decide(page, "Reject", "keep it");
-  const { status, error } = await rest(world, "GET", `tools/${id}`);
+  const { status, error } = await rest(world, "GET", `tools/${id}?wait_seconds=60`);
   assert.deepEqual([status, error], ["rejected", "User rejected: keep it"]);
 });
 
