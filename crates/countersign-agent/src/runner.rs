@@ -344,7 +344,7 @@ impl Drop for Run {
     }
 }
 
-async fn end_run(journal: &Journal, end: RunEnd, words: Words) {
+pub(crate) async fn end_run(journal: &Journal, end: RunEnd, words: Words) {
     if let Err(error) = journal.end(end, words.messages, words.events).await {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");

@@ -50,6 +50,8 @@ pub(crate) enum Stop {
     TooManyTurns(u32),
     #[error("the run broke: something in it panicked")]
     Broken,
+    #[error("{message}")]
+    ClaudeCode { message: String, hint: &'static str },
 }
 
 impl Stop {
@@ -73,6 +75,7 @@ impl Stop {
                 ("too_many_turns", Some("send `continue` if it was getting somewhere".to_owned()))
             }
             Self::Broken => ("broken", Some("look at the log of the program".to_owned())),
+            Self::ClaudeCode { hint, .. } => ("claude_cli", Some((*hint).to_owned())),
         };
         Event::RunFailed { code: code.to_owned(), message: self.to_string(), hint }
     }

@@ -7,14 +7,15 @@ use countersign_claude::{
     Query, SessionEnd, StreamError, SystemPrompt, ToolRequest, query,
 };
 use countersign_core::{Event, RunId, SessionId};
-use countersign_gate::{Journal, RunEnd, StoreError};
+use countersign_gate::{Journal, RunEnd};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::gatekeeper::{Asker, Gatekeeper};
 use super::teller::Teller;
 use super::{ClaudeCode, Place};
-use crate::runner::Signals;
+use crate::runner::{Signals, end_run};
+use crate::stop::{Stop, Words};
 
 /// How long a hook may take: longer than anybody is asked for.
 const HOOK: Duration = Duration::from_hours(2);
@@ -32,12 +33,6 @@ pub struct ClaudeRun {
     place: Place,
     suspend: CancellationToken,
     is_over: bool,
-}
-
-/// How a run ended.
-struct End {
-    end: RunEnd,
-    event: Event,
 }
 
 /// What happens next in a run.
@@ -77,28 +72,23 @@ impl ClaudeRun {
         };
         self.is_over = true;
         match ended {
-            Some(End { end, event }) => end_run(&self.journal, end, event).await,
+            Some(ended) => record_end(&self.journal, ended).await,
             None => self.journal.settle(),
         }
     }
 
-    async fn converse(&self, signals: &Signals) -> End {
+    /// Returns what the run took, or why it stopped.
+    async fn converse(&self, signals: &Signals) -> Result<Event, Stop> {
         let keeper = self.keeper();
-        let mut running = match query(self.prompt.as_str(), self.options(&keeper)).await {
-            Ok(running) => running,
-            Err(error) => return not_started(&error),
-        };
+        let started = query(self.prompt.as_str(), self.options(&keeper)).await;
+        let mut running = started.map_err(|error| not_started(&error))?;
         let mut teller = Teller::new(&self.journal, &keeper);
         let mut stopping = None;
         let ended = loop {
             match self.step(&mut running, signals, stopping).await {
                 Step::Over => break None,
                 Step::Heard(heard) => match *heard {
-                    Ok(message) => {
-                        if let Err(error) = teller.tell(message).await {
-                            return not_recorded(&error);
-                        }
-                    }
+                    Ok(message) => teller.tell(message).await?,
                     Err(StreamError::Ended(end)) => break Some(end),
                     Err(error) => {
                         let error: &dyn std::error::Error = &error;
@@ -111,11 +101,9 @@ impl ClaudeRun {
                 }
             }
         };
-        if let Err(error) = teller.close().await {
-            return not_recorded(&error);
-        }
+        teller.close().await?;
         match stopping {
-            Some(_) => cancelled(),
+            Some(_) => Err(Stop::Cancelled),
             None => teller.end(ended.as_ref()),
         }
     }
@@ -226,29 +214,20 @@ impl Drop for ClaudeRun {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, "the calls of a dropped run could not be taken back");
             }
-            let End { end, event } = cancelled();
-            end_run(&journal, end, event).await;
+            record_end(&journal, Err(Stop::Cancelled)).await;
         });
     }
 }
 
-async fn end_run(journal: &Journal, end: RunEnd, event: Event) {
-    if let Err(error) = journal.end(end, Vec::new(), vec![event]).await {
-        let error: &dyn std::error::Error = &error;
-        tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
-    }
+async fn record_end(journal: &Journal, ended: Result<Event, Stop>) {
+    let (end, event) = match ended {
+        Ok(done) => (RunEnd::Done, done),
+        Err(stop) => (stop.end(), stop.event()),
+    };
+    end_run(journal, end, Words { messages: Vec::new(), events: vec![event] }).await;
 }
 
-fn cancelled() -> End {
-    failed(RunEnd::Cancelled, "cancelled", "stopped".to_owned(), None)
-}
-
-fn not_recorded(error: &StoreError) -> End {
-    let message = "the conversation could not be recorded, so it was stopped".to_owned();
-    failed(RunEnd::Failed, "store", message, Some(error.remedy()))
-}
-
-fn not_started(error: &ConnectError) -> End {
+fn not_started(error: &ConnectError) -> Stop {
     let hint = match error {
         ConnectError::Launch(_) => {
             "install it with `npm install -g @anthropic-ai/claude-code`, or name it with --claude"
@@ -256,12 +235,7 @@ fn not_started(error: &ConnectError) -> End {
         _ => "try `claude` in a terminal, or another permission mode",
     };
     let message = format!("Claude Code could not be started: {}", whole(error));
-    failed(RunEnd::Failed, "claude_cli", message, Some(hint))
-}
-
-fn failed(end: RunEnd, code: &str, message: String, hint: Option<&str>) -> End {
-    let hint = hint.map(str::to_owned);
-    End { end, event: Event::RunFailed { code: code.to_owned(), message, hint } }
+    Stop::ClaudeCode { message, hint }
 }
 
 /// An error with all its causes, in one sentence.
@@ -272,16 +246,15 @@ fn whole(error: &dyn std::error::Error) -> String {
 
 impl Teller<'_> {
     /// Returns how the run ended, from what the CLI said last.
-    fn end(&self, ended: Option<&SessionEnd>) -> End {
+    fn end(&self, ended: Option<&SessionEnd>) -> Result<Event, Stop> {
+        let hint = "send a prompt to go on";
         match (self.failure(), ended) {
-            (Some(failure), _) => {
-                failed(RunEnd::Failed, "claude_cli", failure, Some("send a prompt to go on"))
-            }
+            (Some(message), _) => Err(Stop::ClaudeCode { message, hint }),
             (None, Some(ended)) => {
                 let message = format!("Claude Code broke off: {}", whole(ended));
-                failed(RunEnd::Failed, "claude_cli", message, Some("send a prompt to go on"))
+                Err(Stop::ClaudeCode { message, hint })
             }
-            (None, None) => End { end: RunEnd::Done, event: self.done() },
+            (None, None) => Ok(self.done()),
         }
     }
 }
