@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 
 import { BINARY, CHROMIUM, RESULTS } from "./places.mjs";
 
-const TOKEN = "e2e-token-of-no-value";
+export const TOKEN = "e2e-token-of-no-value";
 const CHROMIUM_ARGS = [
   "--no-sandbox",
   "--disable-background-networking",
@@ -21,9 +21,9 @@ const CHROMIUM_ARGS = [
 
 /**
  * Starts a server on an empty workspace. `scenario` (TOML) gives it a scripted model of its own;
- * without one it plays the demo. Everything ends with the test `t`.
+ * without one it plays the demo. `env` is added to the server's environment. Everything ends with the test `t`.
  */
-export async function startWorld(t, { scenario } = {}) {
+export async function startWorld(t, { scenario, env = {} } = {}) {
   const home = await realpath(await mkdtemp(join(tmpdir(), "countersign-e2e-")));
   const root = join(home, "workspace");
   await mkdir(root);
@@ -37,7 +37,7 @@ export async function startWorld(t, { scenario } = {}) {
   });
 
   const model = scenario === undefined ? null : await startModel(children, home, scenario);
-  const extra = model === null ? {} : { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "dummy" };
+  const extra = model === null ? env : { ...env, ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "dummy" };
   const args = ["--root", root, "--data", join(home, "data"), "--token", TOKEN, ...(model === null ? ["--demo"] : [])];
   const serve = (listen) => start(children, ["serve", "--listen", listen, ...args], home, extra);
   const url = await serve("127.0.0.1:0");
@@ -49,7 +49,7 @@ export async function startWorld(t, { scenario } = {}) {
 
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS });
   cleanups.push(() => browser.close());
-  return { root, url, model, browser, restart, requests: () => modelRequests(model) };
+  return { home, root, url, model, browser, restart, requests: () => modelRequests(model) };
 }
 
 async function startModel(children, home, scenario) {
@@ -92,7 +92,7 @@ async function modelRequests(model) {
 
 /** One call of the REST surface, as a program makes it. Returns the body; anything but a success is an error. */
 export async function rest(world, method, path, body) {
-  const response = await fetch(`${world.url}my/projects/default/${path}`, {
+  const response = await fetch(`${world.url}my/projects/default/${path}`.replace(/\/$/, ""), {
     method,
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -138,6 +138,8 @@ async function* eventsOf(body) {
 /** A tab that is signed in and connected. With `context` it shares the browser's cookies of another tab. */
 export async function openTab(world, { context, path = "agent", prepare, ...options } = {}) {
   const owner = context ?? (await world.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options }));
+  // A machine that is busy with other tests may stand still for a while.
+  owner.setDefaultTimeout(60_000);
   const page = await owner.newPage();
   await prepare?.(page);
   if (!context) await page.goto(`${world.url}agent?token=${TOKEN}`);
