@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Measures what a person feels at every call of Claude Code: the hook on one event, beside `/bin/true` and
 // beside hooks in Python and Node.js that do nothing but read the event and answer it.
-// By hyperfine where it can give a command its input (1.16 and newer), else by the same loop for all.
+// By the hyperfine it is given (`bench-hook.mjs "$(scripts/hyperfine)"`), without one by the same loop for all.
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,17 +35,17 @@ function event(hook_event_name, tool_name, tool_input, more = {}) {
 }
 
 const RUNS = 200
-let hasHyperfine = false
+const hyperfine = process.argv[2]
 
 /** Milliseconds of each run of a command on an event. */
 function times(command, input) {
-  return hasHyperfine ? byHyperfine(command, input) : byLoop(command, input)
+  return hyperfine ? byHyperfine(command, input) : byLoop(command, input)
 }
 
 function byHyperfine(command, input) {
   const result = join(folder, 'times.json')
   const args = ['-N', '--warmup', '10', '--runs', String(RUNS), '--input', input, '--export-json', result, '--style', 'none']
-  const { status, stderr } = spawnSync('hyperfine', [...args, command.join(' ')], { env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(hyperfine, [...args, command.join(' ')], { env, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   return JSON.parse(readFileSync(result)).results[0].times.map((seconds) => seconds * 1000)
 }
@@ -78,8 +78,7 @@ try {
   const write = event('PreToolUse', 'Write', { file_path: join(work, 'a.txt'), content: 'x\n' })
   const done = event('PostToolUse', 'Read', {}, { tool_response: { content: 'x'.repeat(10_000) } })
   const hook = [binary, 'hook']
-  hasHyperfine = spawnSync('hyperfine', ['-N', '--runs', '2', '--input', read, '/bin/true']).status === 0
-  console.log(hasHyperfine ? 'measured by hyperfine' : 'measured by a loop in Node.js, which takes its time to start anything')
+  console.log(hyperfine ? 'the hook, measured by hyperfine' : 'the hook, measured by a loop in Node.js, which takes its time to start anything')
   row('/bin/true', ['/bin/true'], read)
   row('our hook: a read, allowed', hook, read)
   // As after a server has run here: its rules are looked at, too.

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Measures the release build on this machine: cold start, idle memory, page size, previews, approvals, listeners, the SDK.
+// Measures the release build on this machine: cold start, idle memory, page size, previews, approvals, searches, listeners, the SDK.
 // It prints what it saw beside what we aim for, and asserts nothing: machines are noisy.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -114,6 +114,42 @@ function run(program, ...args) {
   return stdout
 }
 
+/** Glob and Grep beside ripgrep on 50,000 files: 500 folders of 100, a match in every 50th. */
+function search() {
+  const tree = join(folder, 'tree')
+  const filler = 'let something = that_is(long, enough); // to take some looking through\n'.repeat(20)
+  for (let at = 0; at < 500; at += 1) {
+    const inner = join(tree, `area-${at % 25}`, `part-${at}`)
+    mkdirSync(inner, { recursive: true })
+    for (let n = 0; n < 100; n += 1) {
+      const needle = n % 50 === 7 ? 'fn needle_in_the_hay() {}\n' : ''
+      writeFileSync(join(inner, `file-${n}.${n % 4 ? 'rs' : 'txt'}`), filler + needle + filler)
+    }
+  }
+  if (spawnSync('rg', ['--version']).status !== 0) spawnSync(join(root, 'scripts/apt'), ['ripgrep'])
+  const found = spawnSync('rg', ['--version'], { encoding: 'utf8' })
+  const version = found.status === 0 ? found.stdout.split('\n')[0] : undefined
+  const same = ['--hidden', '--no-require-git', '--no-ignore-global', '--glob', '!.git']
+  const cases = [
+    ['Glob **/*.rs on 50,000 files', ['--pattern', '**/*.rs'], ['--files', ...same, '--glob', '**/*.rs']],
+    // Glob answers by age, which takes a look at every file: this is the same work.
+    ['Glob **/*.rs on 50,000 files, newest first', ['--pattern', '**/*.rs'], ['--files', '--sortr', 'modified', ...same, '--glob', '**/*.rs']],
+    ['Grep on 50,000 files', ['--grep', '--pattern', 'needle_in_[a-z_]+'], ['-l', ...same, 'needle_in_[a-z_]+', '.']],
+  ]
+  for (const [what, ours, theirs] of cases) {
+    const measured = bench('search', '--root', tree, ...ours, '--rounds', '15').p50_us / 1000
+    const rounds = []
+    for (let round = 0; version && round < 15; round += 1) {
+      const started = process.hrtime.bigint()
+      // Without a path rg would read from us.
+      spawnSync('rg', theirs, { cwd: tree, maxBuffer: 1 << 28 })
+      rounds.push(Number(process.hrtime.bigint() - started) / 1e6)
+    }
+    const beside = version ? `${(measured / median(rounds)).toFixed(2)}x ${version} (${median(rounds).toFixed(0)} ms); aim: under 1.2x` : 'no rg to compare with'
+    row(`${what} (p50)`, `${measured.toFixed(0)} ms`, beside)
+  }
+}
+
 function script(name, ...args) {
   const { stdout, stderr, status } = spawnSync(join(root, 'scripts', name), args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
@@ -137,6 +173,7 @@ try {
   await durability()
   listeners()
   sdks()
+  search()
   const verdict = bench('policy')
   row('verdict on a typical command, 200 rules (p50)', `${verdict.p50_us.toFixed(0)} us`, 'aim: under 100 us')
   row('verdict on a typical command, no rules (p50)', `${verdict.p50_us_no_rules.toFixed(0)} us`, `${(verdict.p50_us / verdict.p50_us_no_rules).toFixed(1)}x with 200 rules`)

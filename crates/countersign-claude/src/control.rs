@@ -1,13 +1,13 @@
 //! The control protocol, both directions, over one open line.
 //!
-//! One task reads. It never waits for whoever reads the messages, nor for a callback: messages go
-//! to queues, requests of the CLI to tasks of their own. One task writes, one sees the CLI end.
+//! One task reads. Neither whoever reads the messages nor a callback can hold it up: messages go to
+//! queues, requests of the CLI to tasks of their own. One task writes, one sees the CLI end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -16,6 +16,7 @@ mod desk;
 mod head;
 mod keeper;
 mod pending;
+mod queue;
 mod reader;
 mod request;
 mod response;
@@ -24,7 +25,7 @@ mod run;
 mod writer;
 
 pub use backlog::Backlog;
-pub(crate) use backlog::Item;
+pub(crate) use queue::{Queue, Unread};
 pub use request::Request;
 pub use response::{
     ContextUsage, InitializeResponse, InterruptReceipt, McpServerStatus, McpServersChange, Rewind,
@@ -66,14 +67,13 @@ pub(crate) struct Shared {
 
 impl Session {
     /// Starts the tasks. `everything` gets all messages in one queue, instead of one per turn.
-    pub(crate) fn start(
-        wire: Wire,
-        options: &Options,
-        everything: Option<mpsc::UnboundedSender<Item>>,
-    ) -> Self {
+    pub(crate) fn start(wire: Wire, options: &Options, everything: Option<Queue>) -> Self {
         let stop = CancellationToken::new();
         let (outgoing, writer) = Outgoing::start(wire.input);
-        let backlog = Arc::new(Backlog::new(options.backlog_limit));
+        let backlog = match &everything {
+            Some(queue) => queue.backlog().clone(),
+            None => Arc::new(Backlog::new(options.limits.backlog)),
+        };
         let shared = Arc::new(Shared {
             pending: Pending::default(),
             router: Mutex::new(Router::new(everything, backlog.clone())),
@@ -84,10 +84,10 @@ impl Session {
             stop: stop.clone(),
             last_mark: Mutex::default(),
             stderr: wire.stderr,
-            control_timeout: options.control_timeout,
+            control_timeout: options.limits.control,
         });
         let pid = wire.peer.pid();
-        let exit = keeper::start(wire.peer, &shared, options.shutdown_grace, writer);
+        let exit = keeper::start(wire.peer, &shared, options.limits.grace, writer);
         reader::start(wire.output, shared.clone(), exit.clone(), options);
         Self { shared, exit, pid, _stop: stop.drop_guard() }
     }
@@ -191,11 +191,7 @@ impl Shared {
     }
 
     /// Opens a turn and sends its prompt, so that no answer can come before the turn is known.
-    pub(crate) fn send_prompt(
-        &self,
-        uuid: &str,
-        line: &Value,
-    ) -> Result<mpsc::UnboundedReceiver<Item>, SessionEnd> {
+    pub(crate) fn send_prompt(&self, uuid: &str, line: &Value) -> Result<Unread, SessionEnd> {
         let receiver = self.router().open(uuid)?;
         self.run.send_modify(Run::prompted);
         self.outgoing.send(line);
@@ -203,7 +199,7 @@ impl Shared {
     }
 
     /// Takes the messages that belong to no turn from now on.
-    pub(crate) fn unsolicited(&self) -> mpsc::UnboundedReceiver<Item> {
+    pub(crate) fn unsolicited(&self) -> Unread {
         self.router().unsolicited()
     }
 

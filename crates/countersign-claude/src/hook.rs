@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-mod details;
+pub mod details;
 mod event;
 mod input;
 mod output;
@@ -16,7 +16,7 @@ mod ready;
 #[cfg(test)]
 mod tests;
 
-pub use details::{HookDetails, ToolCallSummary};
+pub use details::HookDetails;
 pub use event::HookEvent;
 pub use input::HookInput;
 pub use output::{HookDecision, HookOutput, HookReply};

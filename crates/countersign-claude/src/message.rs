@@ -98,6 +98,15 @@ impl Message {
         Self::read(Line::new(line.trim()))
     }
 
+    /// Reads one line and keeps it: [`parse`](Self::parse) without a copy.
+    pub fn from_line(line: String) -> Result<Self, ParseError> {
+        if line.starts_with('{') && line.ends_with('}') {
+            Self::read(Line::new(line))
+        } else {
+            Self::parse(&line)
+        }
+    }
+
     fn read(line: Line) -> Result<Self, ParseError> {
         let kind = match line.kind_in_front() {
             Some(kind) => kind.to_owned(),

@@ -20,6 +20,7 @@ mod conversation;
 mod environment;
 mod flags;
 mod initialize;
+mod limits;
 mod model;
 mod permissions;
 mod process;
@@ -30,16 +31,11 @@ mod tools;
 pub use agent::{AgentDefinition, AgentMemory, AgentServer};
 pub use check::OptionsError;
 pub use environment::Variables;
+pub(crate) use limits::Limits;
+pub use limits::{BACKLOG_LIMIT, LINE_LIMIT};
 pub use model::{Effort, SystemPrompt, Thinking, ThinkingDisplay};
 pub use process::{SettingSource, Settings, StderrLine};
 pub use tools::{Plugin, Skills, ToolSet};
-
-/// The longest line that is read from the CLI unless the caller says otherwise: a base64 image is
-/// easily several MiB on one line.
-pub const LINE_LIMIT: usize = 64 * 1024 * 1024;
-
-/// How many bytes of unread messages are kept before partial messages are dropped.
-pub const BACKLOG_LIMIT: usize = 256 * 1024 * 1024;
 
 /// What a session is started with.
 ///
@@ -56,7 +52,7 @@ pub const BACKLOG_LIMIT: usize = 256 * 1024 * 1024;
 /// Every value goes to the CLI as `--flag=value`, so that one which starts with a dash is never
 /// taken for a flag. Long texts (prompts, schemas, agents) travel in the `initialize` request
 /// instead, where no command line limit cuts them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the CLI")]
 #[must_use = "options do nothing until a session is started with them"]
 pub struct Options {
@@ -132,12 +128,7 @@ pub struct Options {
     pub(crate) debug: Option<String>,
     pub(crate) debug_file: Option<PathBuf>,
     pub(crate) stderr: Option<StderrLine>,
-    pub(crate) line_limit: usize,
-    pub(crate) backlog_limit: usize,
-    pub(crate) initialize_timeout: Duration,
-    pub(crate) control_timeout: Duration,
-    pub(crate) shutdown_grace: Duration,
-    pub(crate) background_ceiling: Option<Duration>,
+    pub(crate) limits: Limits,
 }
 
 impl Options {
@@ -153,87 +144,6 @@ impl Options {
             || !self.sdk_servers.is_empty()
             || self.elicitation.is_some()
             || self.dialogs.is_some()
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            tools: None,
-            allowed_tools: Vec::new(),
-            disallowed_tools: Vec::new(),
-            skills: None,
-            plugins: Vec::new(),
-            mcp_servers: BTreeMap::new(),
-            mcp_config_file: None,
-            strict_mcp_config: false,
-            sdk_servers: BTreeMap::new(),
-            tool_aliases: BTreeMap::new(),
-            permission_mode: None,
-            allow_bypass: false,
-            can_use_tool: None,
-            permission_deadline: None,
-            permission_prompt_tool: None,
-            never_prompt: false,
-            hooks: Vec::new(),
-            elicitation: None,
-            dialogs: None,
-            model: None,
-            fallback_models: Vec::new(),
-            betas: Vec::new(),
-            effort: None,
-            thinking: None,
-            thinking_display: None,
-            max_turns: None,
-            max_budget_usd: None,
-            task_budget: None,
-            output_schema: None,
-            system_prompt: SystemPrompt::Empty,
-            system_prompt_snapshot: None,
-            plan_mode_instructions: None,
-            agents: BTreeMap::new(),
-            agent: None,
-            continue_last: false,
-            resume: None,
-            session_id: None,
-            fork_session: false,
-            resume_at: None,
-            resume_drops_turn: None,
-            no_persistence: false,
-            title: None,
-            store: None,
-            file_checkpointing: false,
-            partial_messages: false,
-            hook_events: false,
-            forward_subagent_text: false,
-            verbatim_prompts: false,
-            prompt_suggestions: false,
-            agent_progress_summaries: false,
-            per_task_stop: false,
-            settings: None,
-            sandbox: None,
-            managed_settings: None,
-            setting_sources: None,
-            add_dirs: Vec::new(),
-            project_config_root: None,
-            cwd: None,
-            cli_path: None,
-            env: BTreeMap::new(),
-            clean_env: false,
-            client_app: None,
-            question_preview: None,
-            run_as: None,
-            extra_args: BTreeMap::new(),
-            debug: None,
-            debug_file: None,
-            stderr: None,
-            line_limit: LINE_LIMIT,
-            backlog_limit: BACKLOG_LIMIT,
-            initialize_timeout: Duration::from_mins(1),
-            control_timeout: Duration::from_mins(1),
-            shutdown_grace: Duration::from_secs(5),
-            background_ceiling: Some(Duration::from_mins(10)),
-        }
     }
 }
 

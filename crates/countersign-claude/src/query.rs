@@ -2,13 +2,13 @@
 
 use std::ops::Deref;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt};
-use tokio::sync::mpsc;
 
 use crate::client::{Controls, Prompt, open};
-use crate::control::{InitializeResponse, Session};
+use crate::control::{Backlog, InitializeResponse, Queue, Session};
 use crate::error::{ConnectError, SessionEnd, StreamError};
 use crate::message::{Message, ResultMessage};
 use crate::options::Options;
@@ -38,19 +38,20 @@ pub async fn query_over(
     prompt: impl Into<Prompt>,
     options: Options,
 ) -> Result<Query, ConnectError> {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let (session, offers) = open(transport, &options, Some(sender)).await?;
+    let backlog = Arc::new(Backlog::new(options.limits.backlog));
+    let (queue, unread) = Queue::new(backlog);
+    let (session, offers) = open(transport, &options, Some(queue)).await?;
     let prompt = prompt.into();
     let line = prompt.to_line(options.verbatim_prompts);
     let shared = session.shared().clone();
     let controls = Controls::new(&session, &options);
     shared.send_prompt(prompt.uuid(), &line).map_err(ConnectError::Ended)?;
     if options.is_asked_back() {
-        tokio::spawn(async move { shared.end_input_after_run(options.background_ceiling).await });
+        tokio::spawn(async move { shared.end_input_after_run(options.limits.background).await });
     } else {
         shared.outgoing().close();
     }
-    Ok(Query { messages: Messages::new(receiver), session, offers, controls })
+    Ok(Query { messages: Messages::new(unread), session, offers, controls })
 }
 
 /// A run: the stream of all its messages, until the CLI is gone.

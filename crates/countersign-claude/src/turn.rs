@@ -4,9 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt};
-use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::control::Item;
+use crate::control::Unread;
 use crate::error::{StreamError, TurnError};
 use crate::message::{Message, ResultMessage};
 
@@ -22,7 +21,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub(crate) fn new(uuid: String, queue: UnboundedReceiver<Item>) -> Self {
+    pub(crate) fn new(uuid: String, queue: Unread) -> Self {
         Self { uuid, messages: Messages::new(queue) }
     }
 
@@ -77,17 +76,17 @@ impl Stream for Turn {
 
 /// A stream of messages.
 pub struct Messages {
-    queue: UnboundedReceiver<Item>,
+    queue: Unread,
 }
 
 impl std::fmt::Debug for Messages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Messages").field("waiting", &self.queue.len()).finish()
+        f.debug_struct("Messages").finish_non_exhaustive()
     }
 }
 
 impl Messages {
-    pub(crate) fn new(queue: UnboundedReceiver<Item>) -> Self {
+    pub(crate) fn new(queue: Unread) -> Self {
         Self { queue }
     }
 
@@ -101,6 +100,6 @@ impl Stream for Messages {
     type Item = Result<Message, StreamError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.queue.poll_recv(context).map(|item| item.and_then(Item::take))
+        self.queue.poll(context)
     }
 }

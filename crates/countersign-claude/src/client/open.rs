@@ -1,8 +1,6 @@
 //! How a session is opened: start, `initialize`, and only then the first prompt.
 
-use tokio::sync::mpsc::UnboundedSender;
-
-use crate::control::{InitializeResponse, Item, Session};
+use crate::control::{InitializeResponse, Queue, Session};
 use crate::error::{ConnectError, ControlError};
 use crate::hook::OnFailure;
 use crate::options::Options;
@@ -12,7 +10,7 @@ use crate::transport::{Launch, Transport};
 pub(crate) async fn open(
     transport: &dyn Transport,
     options: &Options,
-    everything: Option<UnboundedSender<Item>>,
+    everything: Option<Queue>,
 ) -> Result<(Session, InitializeResponse), ConnectError> {
     options.check()?;
     for tool in options.shadowed_tools() {
@@ -23,7 +21,7 @@ pub(crate) async fn open(
     }
     let wire = transport.open(Launch::new(options)).await?;
     let session = Session::start(wire, options, everything);
-    let limit = options.initialize_timeout;
+    let limit = options.limits.initialize;
     let asked = session.shared().request("initialize", options.initialize_fields(), limit);
     let answer = asked.await.map_err(|error| match error {
         ControlError::Ended(end) => ConnectError::Ended(end),

@@ -1,27 +1,39 @@
 //! What was read from the CLI and not yet by the caller.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crate::error::StreamError;
-use crate::message::Message;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// How much may be unread before whoever reads is let to catch up.
+const PLENTY: usize = 1024 * 1024;
+
+/// How much may still be unread once they have.
+const EASED: usize = PLENTY / 2;
+
+/// How long that may take: a caller that reads at all is done much sooner.
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// What was read from the CLI and not yet by the caller, over all turns of a session.
 ///
-/// The CLI is always read at once, since a full pipe would hold up its permission requests too. So
-/// a caller that does not read costs memory: here is how much.
+/// The CLI is read ahead of the caller, since a full pipe would hold up its permission requests too.
+/// So a caller that does not read costs memory: here is how much. One that reads is given a moment
+/// now and then, and has about a megabyte before it.
 #[derive(Debug)]
 pub struct Backlog {
     messages: AtomicUsize,
     bytes: AtomicUsize,
     dropped: AtomicU64,
     limit: usize,
+    eased: Notify,
 }
 
 impl Backlog {
     pub(crate) fn new(limit: usize) -> Self {
         let messages = AtomicUsize::new(0);
-        Self { messages, bytes: AtomicUsize::new(0), dropped: AtomicU64::new(0), limit }
+        let (bytes, dropped) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { messages, bytes, dropped, limit, eased: Notify::new() }
     }
 
     /// Returns how many messages wait.
@@ -39,6 +51,29 @@ impl Backlog {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    pub(super) fn add(&self, bytes: usize) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove(&self, bytes: usize) {
+        self.messages.fetch_sub(1, Ordering::Relaxed);
+        let before = self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        if before > EASED && before - bytes <= EASED {
+            self.eased.notify_one();
+        }
+    }
+
+    /// Waits a moment for whoever reads to catch up; returns whether they did.
+    async fn ease(&self) -> bool {
+        let eased = async {
+            while self.bytes() > EASED {
+                self.eased.notified().await;
+            }
+        };
+        timeout(MOMENT, eased).await.is_ok()
+    }
+
     /// Whether a partial message is to be dropped; counts it if so.
     pub(super) fn drops_partial(&self) -> bool {
         let full = self.bytes() >= self.limit;
@@ -49,31 +84,63 @@ impl Backlog {
     }
 }
 
-/// One thing that waits in a queue. It counts until it is taken out or thrown away.
+/// How the task that reads from the CLI treats whoever reads its messages.
 ///
-/// It is a line still: whoever takes it out reads it, so that a long one holds up nobody else.
-pub(crate) struct Item {
-    content: Option<Result<String, StreamError>>,
-    bytes: usize,
-    backlog: Arc<Backlog>,
+/// It is faster than they are, so a long stream would pile up in memory even before one who does
+/// nothing but read. It waits for them, but only if that helps: permission requests come by the
+/// same pipe.
+pub(super) struct Patience {
+    plenty: usize,
 }
 
-impl Item {
-    pub(super) fn new(content: Result<String, StreamError>, backlog: &Arc<Backlog>) -> Self {
-        let bytes = content.as_ref().map_or(0, String::len);
-        backlog.messages.fetch_add(1, Ordering::Relaxed);
-        backlog.bytes.fetch_add(bytes, Ordering::Relaxed);
-        Self { content: Some(content), bytes, backlog: backlog.clone() }
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self { plenty: PLENTY }
     }
 
-    pub(crate) fn take(mut self) -> Option<Result<Message, StreamError>> {
-        Some(self.content.take()?.and_then(|line| Ok(Message::parse(&line)?)))
+    /// Waits where much is unread. Where that was in vain it waits again at twice as much: before
+    /// somebody who does not read, a few moments in all.
+    pub(super) async fn practise(&mut self, backlog: &Backlog) {
+        let unread = backlog.bytes();
+        if unread <= PLENTY {
+            self.plenty = PLENTY;
+        } else if unread > self.plenty && !backlog.ease().await {
+            self.plenty = backlog.bytes().saturating_mul(2);
+        }
     }
 }
 
-impl Drop for Item {
-    fn drop(&mut self) {
-        self.backlog.messages.fetch_sub(1, Ordering::Relaxed);
-        self.backlog.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::poll;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_reads_is_waited_for_until_little_is_unread() {
+        let (backlog, mut patience) = (Backlog::new(usize::MAX), Patience::new());
+        let before = Instant::now();
+        (0..3).for_each(|_| backlog.add(EASED));
+        let mut waits = pin!(patience.practise(&backlog));
+        assert!(poll!(&mut waits).is_pending());
+        backlog.remove(EASED);
+        assert!(poll!(&mut waits).is_pending());
+        backlog.remove(EASED);
+        waits.await;
+        assert_eq!(before.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_does_not_read_is_waited_for_a_few_moments_in_all() {
+        let (backlog, mut patience) = (Backlog::new(usize::MAX), Patience::new());
+        let before = Instant::now();
+        for _ in 0..256 {
+            backlog.add(PLENTY);
+            patience.practise(&backlog).await;
+        }
+        assert!(before.elapsed() < MOMENT * 10, "{:?}", before.elapsed());
     }
 }

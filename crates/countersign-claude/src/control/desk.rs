@@ -2,9 +2,11 @@
 //! unless that is what the CLI expects.
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -108,8 +110,8 @@ impl Desk {
 impl Inner {
     async fn serve(&self, id: String, request: Value, cancelled: CancellationToken) {
         let (work, on_panic) = self.work(&id, request, &cancelled);
-        // A task of its own, so that a panic ends in an answer.
-        let mut work = AbortOnDropHandle::new(tokio::spawn(work));
+        // A panic ends in an answer, too.
+        let mut work = AssertUnwindSafe(work).catch_unwind();
         let reply = tokio::select! {
             biased;
             () = cancelled.cancelled() => None,
@@ -311,6 +313,6 @@ async fn decide_within(
 }
 
 /// Lets a callback nobody waits for clean up for a moment.
-async fn wind_down<T>(work: AbortOnDropHandle<T>) {
+async fn wind_down(work: impl Future) {
     let _ = timeout(GRACE, work).await;
 }

@@ -1,4 +1,4 @@
-//! The task that reads from the CLI. It waits for the pipe and for nothing else.
+//! The task that reads from the CLI. It waits for the pipe, and a moment at most for anything else.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::Shared;
+use super::backlog::Patience;
 use super::head::{Address, Head};
 use super::pending::Refusal;
 use super::run::Run;
@@ -42,6 +43,9 @@ struct Reader {
     /// The last result, if it was a failure and nothing was said since.
     failure: Option<String>,
     warned_of_version: bool,
+    /// Whether the CLI has asked something since the last time others were let to work.
+    asked: bool,
+    patience: Patience,
 }
 
 pub(super) fn start(
@@ -55,9 +59,17 @@ pub(super) fn start(
         tokio::spawn(mirror(Mirror::new(store), receiver, shared.clone()));
         sender
     });
-    let line_limit = options.line_limit;
+    let line_limit = options.limits.line;
     let lines = Lines::new(output, line_limit);
-    let reader = Reader { shared, line_limit, mirrored, failure: None, warned_of_version: false };
+    let reader = Reader {
+        shared,
+        line_limit,
+        mirrored,
+        failure: None,
+        warned_of_version: false,
+        asked: false,
+        patience: Patience::new(),
+    };
     tokio::spawn(reader.read(lines, exit));
 }
 
@@ -69,7 +81,15 @@ impl Reader {
     ) {
         let broken = loop {
             match next(&mut lines, &mut exit).await {
-                Ok(Some(line)) => self.take(line),
+                Ok(Some(line)) => {
+                    self.take(line);
+                    // What came with it goes out with it.
+                    while let Some(line) = lines.buffered() {
+                        self.take(line);
+                    }
+                    self.shared.router().flush();
+                    self.make_way().await;
+                }
                 Ok(None) => break None,
                 Err(error) => break Some(error.to_string()),
             }
@@ -80,6 +100,15 @@ impl Reader {
         self.shared.desk.close();
         self.shared.run.send_modify(Run::end);
         self.deliver(Delivery::End(end, is_good));
+    }
+
+    /// Lets those at work who were asked something, since a task that always finds more to read
+    /// would keep them from it; and those who read, for a moment.
+    async fn make_way(&mut self) {
+        if std::mem::take(&mut self.asked) {
+            tokio::task::yield_now().await;
+        }
+        self.patience.practise(&self.shared.backlog).await;
     }
 
     fn take(&mut self, line: Line) {
@@ -111,8 +140,16 @@ impl Reader {
             }
         };
         match head.kind().as_ref() {
-            "control_response" => self.settle(&line),
-            "control_request" => self.shared.desk.take(&line),
+            "control_response" => {
+                self.shared.router().flush();
+                self.settle(&line);
+            }
+            "control_request" => {
+                // Who is asked has been told all that was said before.
+                self.shared.router().flush();
+                self.shared.desk.take(&line);
+                self.asked = true;
+            }
             "control_cancel_request" => {
                 if let Some(id) = head.request_id() {
                     self.shared.desk.cancel(&id);
@@ -288,5 +325,6 @@ async fn mirror(
         if !matches!(delivery, Delivery::Mirrored(..)) {
             shared.deliver(delivery);
         }
+        shared.router().flush();
     }
 }

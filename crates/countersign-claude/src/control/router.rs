@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
-use super::backlog::{Backlog, Item};
+use super::backlog::Backlog;
 use super::head::{Address, Kind};
+use super::queue::{Queue, Unread};
 use crate::error::{SessionEnd, StreamError};
 
 /// The open turns, oldest first, and where the rest goes.
 pub(super) struct Router {
     turns: Vec<Open>,
     /// Gets all messages, if there is one.
-    everything: Option<UnboundedSender<Item>>,
+    everything: Option<Queue>,
     /// Gets what belongs to no turn, once somebody wants it.
-    rest: Option<UnboundedSender<Item>>,
+    rest: Option<Queue>,
     /// Whether the CLI tells when it takes up a prompt; older ones do not.
     tells_starts: bool,
     backlog: Arc<Backlog>,
@@ -24,7 +23,7 @@ pub(super) struct Router {
 struct Open {
     uuid: String,
     started: bool,
-    queue: UnboundedSender<Item>,
+    queue: Queue,
 }
 
 /// Whose message it is, among the open turns.
@@ -49,25 +48,25 @@ impl Owners<'_> {
 }
 
 impl Router {
-    pub(super) fn new(everything: Option<UnboundedSender<Item>>, backlog: Arc<Backlog>) -> Self {
+    pub(super) fn new(everything: Option<Queue>, backlog: Arc<Backlog>) -> Self {
         Self { turns: Vec::new(), everything, rest: None, tells_starts: false, backlog, end: None }
     }
 
-    pub(super) fn open(&mut self, uuid: &str) -> Result<UnboundedReceiver<Item>, SessionEnd> {
+    pub(super) fn open(&mut self, uuid: &str) -> Result<Unread, SessionEnd> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let (queue, receiver) = unbounded_channel();
+        let (queue, unread) = Queue::new(self.backlog.clone());
         self.turns.push(Open { uuid: uuid.to_owned(), started: false, queue });
-        Ok(receiver)
+        Ok(unread)
     }
 
-    pub(super) fn unsolicited(&mut self) -> UnboundedReceiver<Item> {
-        let (queue, receiver) = unbounded_channel();
+    pub(super) fn unsolicited(&mut self) -> Unread {
+        let (queue, unread) = Queue::new(self.backlog.clone());
         if self.end.is_none() {
             self.rest = Some(queue);
         }
-        receiver
+        unread
     }
 
     /// Hands a message to its turns, and closes those it ends.
@@ -75,8 +74,8 @@ impl Router {
         if address.kind == Kind::Partial && self.backlog.drops_partial() {
             return;
         }
-        if let Some(everything) = &self.everything {
-            let _ = everything.send(Item::new(Ok(line), &self.backlog));
+        if let Some(everything) = &mut self.everything {
+            everything.push(Ok(line));
             return;
         }
         let owners = self.owners(address);
@@ -130,24 +129,32 @@ impl Router {
         }
     }
 
-    fn deliver(&self, owners: Owners<'_>, line: String) {
-        let turns = self.turns.iter().enumerate();
-        let mut queues =
-            turns.filter(|(place, turn)| owners.include(*place, turn)).map(|(_, turn)| &turn.queue);
-        let Some(one) = queues.next().or(self.rest.as_ref()) else { return };
+    fn deliver(&mut self, owners: Owners<'_>, line: String) {
+        let turns = self.turns.iter_mut().enumerate();
+        let mut queues = turns
+            .filter(|(place, turn)| owners.include(*place, turn))
+            .map(|(_, turn)| &mut turn.queue);
+        let Some(one) = queues.next().or(self.rest.as_mut()) else { return };
         for also in queues {
-            let _ = also.send(Item::new(Ok(line.clone()), &self.backlog));
+            also.push(Ok(line.clone()));
         }
-        let _ = one.send(Item::new(Ok(line), &self.backlog));
+        one.push(Ok(line));
     }
 
     /// Reports a line that could not be delivered, to whoever it may have been for.
-    pub(super) fn report(&self, error: StreamError) {
-        let started = self.turns.iter().filter(|turn| turn.started || !self.tells_starts);
-        let queues = started.map(|turn| &turn.queue).take(1);
-        if let Some(queue) = self.everything.iter().chain(queues).chain(&self.rest).next() {
-            let _ = queue.send(Item::new(Err(error), &self.backlog));
+    pub(super) fn report(&mut self, error: StreamError) {
+        let tells_starts = self.tells_starts;
+        let started = self.turns.iter_mut().filter(|turn| turn.started || !tells_starts);
+        let queues = started.map(|turn| &mut turn.queue).take(1);
+        if let Some(queue) = self.everything.iter_mut().chain(queues).chain(&mut self.rest).next() {
+            queue.push(Err(error));
         }
+    }
+
+    /// Lets everybody have what came since the last time.
+    pub(super) fn flush(&mut self) {
+        let turns = self.turns.iter_mut().map(|turn| &mut turn.queue);
+        turns.chain(&mut self.everything).chain(&mut self.rest).for_each(Queue::flush);
     }
 
     /// Closes all queues. A turn without a result learns why it has none; who reads everything
@@ -156,9 +163,8 @@ impl Router {
         self.end = Some(end.clone());
         let turns = std::mem::take(&mut self.turns).into_iter().map(|turn| turn.queue);
         let rest = self.everything.take().into_iter().chain(self.rest.take());
-        for queue in turns.chain(rest.filter(|_| !is_good)) {
-            let end = StreamError::Ended(end.clone());
-            let _ = queue.send(Item::new(Err(end), &self.backlog));
+        for mut queue in turns.chain(rest.filter(|_| !is_good)) {
+            queue.push(Err(StreamError::Ended(end.clone())));
         }
     }
 }

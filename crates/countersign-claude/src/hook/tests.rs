@@ -57,6 +57,20 @@ fn an_event_of_tomorrow_reaches_the_hook_whole() {
 }
 
 #[test]
+fn the_details_of_an_event_have_its_own_type() {
+    let raw = json!({
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" },
+        "tool_use_id": "t1", "new": 1,
+    });
+    let HookDetails::PreToolUse(call) = HookInput::new(raw, None, CancellationToken::new()).details
+    else {
+        panic!("it is about a call");
+    };
+    assert_eq!((call.tool_name.as_str(), call.tool_use_id.as_deref()), ("Bash", Some("t1")));
+    assert_eq!(call.tool_input.get("command"), Some(&json!("ls")));
+}
+
+#[test]
 fn registrations_name_each_hook_once() {
     let quiet = || HookMatcher::logging(HookEvent::PreToolUse, |_| {});
     let hooks = [

@@ -30,19 +30,19 @@ pub struct ApiMessage {
     pub stop_sequence: Option<String>,
     /// More on why it ended.
     #[serde(default)]
-    pub stop_details: Option<Value>,
+    pub stop_details: Option<Box<Value>>,
     /// Tokens so far: not final before the answer is.
     #[serde(default)]
     pub usage: Option<Usage>,
     /// Where code was run for it.
     #[serde(default)]
-    pub container: Option<Value>,
+    pub container: Option<Box<Value>>,
     /// What was dropped from the context for it.
     #[serde(default)]
-    pub context_management: Option<Value>,
+    pub context_management: Option<Box<Value>>,
     /// Why the prompt cache did not help.
     #[serde(default)]
-    pub diagnostics: Option<Value>,
+    pub diagnostics: Option<Box<Value>>,
 }
 
 /// Why an answer ended.
@@ -97,13 +97,13 @@ pub struct Usage {
     pub inference_geo: Option<String>,
     /// The parts of an answer that took several rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<Value>,
+    pub iterations: Option<Box<Value>>,
     /// `standard` or `fast`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<String>,
     /// The same count in more detail.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens_details: Option<Value>,
+    pub output_tokens_details: Option<Box<Value>>,
 }
 
 /// How long what was put into the prompt cache stays.

@@ -55,19 +55,19 @@ pub struct AssistantMessage {
     pub timestamp: Option<String>,
     /// How full the context is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context_usage: Option<Value>,
+    pub context_usage: Option<Box<Value>>,
     /// What it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage_report: Option<Value>,
+    pub usage_report: Option<Box<Value>>,
     /// What the CLI knows of the tools that are called, such as how to show them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_use_meta: Option<Value>,
+    pub tool_use_meta: Option<Box<Value>>,
     /// How long it thought, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_duration_ms: Option<f64>,
     /// Why the model went on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resume_reason: Option<Value>,
+    pub resume_reason: Option<Box<Value>>,
 }
 
 impl AssistantMessage {

@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 pub struct Frame<T> {
     line: Line,
     surprises: Vec<String>,
-    body: T,
+    // Some have dozens of fields: a message is handed on without moving them.
+    body: Box<T>,
 }
 
 impl<T> Frame<T> {
@@ -31,7 +32,7 @@ impl<T> Frame<T> {
 
     /// What was read from it, without the rest.
     pub fn into_body(self) -> T {
-        self.body
+        *self.body
     }
 
     /// The id of this very message.
@@ -57,12 +58,12 @@ impl<T> Frame<T> {
 
     pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Frame<U> {
         let Self { line, surprises, body } = self;
-        Frame { line, surprises, body: with(body) }
+        Frame { line, surprises, body: Box::new(with(*body)) }
     }
 
     /// Stands for a body of which nothing needs to be read.
     pub(super) fn of(line: Line, body: T) -> Self {
-        Self { line, surprises: Vec::new(), body }
+        Self { line, surprises: Vec::new(), body: Box::new(body) }
     }
 }
 
@@ -70,7 +71,7 @@ impl<T: DeserializeOwned> Frame<T> {
     /// Reads the body, if need be without the fields that surprise.
     pub(super) fn read(line: Line) -> Result<Self, Unknown> {
         match serde_json::from_str(&line.raw) {
-            Ok(body) => Ok(Self::of(line, body)),
+            Ok(body) => Ok(Self { line, surprises: Vec::new(), body }),
             Err(error) => match read_in_part(&line.raw) {
                 Some((body, surprises)) => Ok(Self { line, surprises, body }),
                 None => Err(Unknown { line, reason: Some(error.to_string()) }),
@@ -167,12 +168,12 @@ fn start_of(line: &str) -> String {
 /// and only when somebody asks, since most messages of a stream are asked for their text alone.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    raw: Box<str>,
+    raw: String,
     head: OnceLock<Box<Head>>,
 }
 
 impl Line {
-    pub(super) fn new(raw: impl Into<Box<str>>) -> Self {
+    pub(super) fn new(raw: impl Into<String>) -> Self {
         Self { raw: raw.into(), head: OnceLock::new() }
     }
 
@@ -191,7 +192,7 @@ impl Line {
             return Ok(head);
         }
         let head = Head::read(&self.raw)
-            .map_err(|source| ParseError { line: self.raw.clone().into(), source })?;
+            .map_err(|source| ParseError { line: self.raw.clone(), source })?;
         Ok(self.head.get_or_init(|| Box::new(head)))
     }
 

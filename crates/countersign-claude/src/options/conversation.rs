@@ -1,7 +1,6 @@
 //! Options on the conversation: which one goes on, what is kept of it and what is shown.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::Options;
 use crate::mirror::TranscriptStore;
@@ -107,13 +106,6 @@ impl Options {
     /// Says that this program lets people stop single tasks.
     pub fn per_task_stop(mut self) -> Self {
         self.per_task_stop = true;
-        self
-    }
-
-    /// Sets how long a one-shot query waits for background work after its last result; `None` is
-    /// for ever. The time runs only while neither the model nor a subagent is at work.
-    pub fn background_ceiling(mut self, ceiling: Option<Duration>) -> Self {
-        self.background_ceiling = ceiling;
         self
     }
 }

@@ -66,9 +66,10 @@ pub enum ThinkingDisplay {
 }
 
 /// What the model is told first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SystemPrompt {
     /// Nothing: as in the official SDKs, this is not the prompt of Claude Code.
+    #[default]
     Empty,
     /// A text of your own, in parts. [`DYNAMIC_BOUNDARY`](Self::DYNAMIC_BOUNDARY) as a part ends
     /// what may be cached.

@@ -1,9 +1,8 @@
-//! Options on the process: where it runs, with which settings and environment, within which limits.
+//! Options on the process: where it runs, with which settings and environment.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -157,38 +156,6 @@ impl Options {
     /// Is told each line of the CLI's error output. The last of it is in every error anyway.
     pub fn stderr(mut self, line: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.stderr = Some(StderrLine(Arc::new(line)));
-        self
-    }
-
-    /// Sets the longest line that is read. A longer one is reported and skipped.
-    pub fn line_limit(mut self, bytes: usize) -> Self {
-        self.line_limit = bytes;
-        self
-    }
-
-    /// Sets how many bytes of unread messages are kept before partial messages are dropped.
-    /// Nothing else ever is.
-    pub fn backlog_limit(mut self, bytes: usize) -> Self {
-        self.backlog_limit = bytes;
-        self
-    }
-
-    /// Sets how long the CLI may take to answer the first request.
-    pub fn initialize_timeout(mut self, timeout: Duration) -> Self {
-        self.initialize_timeout = timeout;
-        self
-    }
-
-    /// Sets how long the CLI may take to answer any later request.
-    pub fn control_timeout(mut self, timeout: Duration) -> Self {
-        self.control_timeout = timeout;
-        self
-    }
-
-    /// Sets how long the CLI has to write its transcript once it is told to go, and again how long
-    /// it has between being asked to end and being killed.
-    pub fn shutdown_grace(mut self, grace: Duration) -> Self {
-        self.shutdown_grace = grace;
         self
     }
 }

@@ -48,10 +48,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// May be dropped at any time: what was read so far stays for the next call.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            let chunk = self.input.fill_buf().await?;
-            if chunk.is_empty() {
+            if let Some(line) = self.buffered() {
+                return Ok(Some(line));
+            }
+            if self.input.fill_buf().await?.is_empty() {
                 return Ok(if self.seen == 0 { None } else { self.take() });
             }
+        }
+    }
+
+    /// Returns the next line that is not blank if all of it has been read already.
+    pub fn buffered(&mut self) -> Option<Line> {
+        loop {
+            let chunk = self.input.buffer();
             let end = memchr::memchr(b'\n', chunk);
             let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             let used = part.len() + usize::from(end.is_some());
@@ -62,10 +71,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 self.line = Vec::new();
             }
             self.input.consume(used);
-            if end.is_some()
-                && let Some(line) = self.take()
-            {
-                return Ok(Some(line));
+            end?;
+            if let Some(line) = self.take() {
+                return Some(line);
             }
         }
     }

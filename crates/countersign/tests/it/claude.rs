@@ -7,6 +7,7 @@
 mod cell;
 mod control;
 mod conversation;
+mod elicitation;
 mod examples;
 mod guarded;
 mod hooks;
@@ -15,4 +16,5 @@ mod modes;
 mod permissions;
 mod sessions;
 mod tools;
+mod warm;
 mod world;

@@ -167,7 +167,7 @@ fn kill(pid: u32) {
 }
 
 /// The processes that a process started, and those that they did, with their names.
-fn descendants(of: u32) -> Vec<(u32, String)> {
+pub(super) fn descendants(of: u32) -> Vec<(u32, String)> {
     let stats = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
         let (pid, rest) = stat.split_once(" (")?;

@@ -86,6 +86,29 @@ in_a_cell! {
         assert_eq!(world.names(), ["b.txt"]);
     }
 
+    async fn a_question_is_answered_through_its_input_and_a_subagents_call_says_whose_it_is() {
+        let world = World::new().await;
+        let server = world.serve();
+        let session = start(&world, &server, json!({"content": "ask me"})).await;
+        let asked = world.asked(&server).await;
+        assert_eq!(asked["tool_name"], "AskUserQuestion", "{asked}");
+        let mut answered = asked["tool_input"].clone();
+        answered["answers"] = json!({"Which colour?": "Red"});
+        let decision = json!({"decision": "approved", "edited_input": answered});
+        world.decide(&server, &asked, "approve", decision).await;
+        let said = last_words(&world, &server, &session).await;
+        assert!(said.contains(r#""Which colour?"="Red""#), "{said}");
+        let session = start(&world, &server, json!({"content": "delegate run touch below"})).await;
+        let sent = world.asked(&server).await;
+        assert_eq!(sent.get("agent"), None, "the main conversation sends it: {sent}");
+        world.decide(&server, &sent, "approve", json!({"decision": "approved"})).await;
+        let below = world.asked(&server).await;
+        assert_eq!([&below["tool_name"], &below["agent"]], ["Bash", "general-purpose"], "{below}");
+        world.decide(&server, &below, "approve", json!({"decision": "approved"})).await;
+        last_words(&world, &server, &session).await;
+        assert_eq!(world.names(), ["below"]);
+    }
+
     async fn unattended_nothing_is_asked_and_what_is_denied_stays_denied() {
         let world = World::new().await;
         let server = world.serve();

@@ -9,7 +9,7 @@ use countersign_claude::{
     ToolRequest, TurnError,
 };
 use serde_json::{Value, json};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Barrier, Notify, mpsc};
 
 use super::cell::in_a_cell;
 use super::world::World;
@@ -201,6 +201,27 @@ in_a_cell! {
         assert_eq!(world.files(), [] as [&str; 0]);
         release.notify_one();
         assert_eq!(turn.text().await.unwrap(), "Written.");
+    }
+
+    async fn two_calls_of_one_answer_are_decided_at_the_same_time() {
+        let world = World::new().await;
+        let outside = world.work().with_file_name("outside");
+        std::fs::create_dir(&outside).unwrap();
+        for file in ["1.txt", "2.txt"] {
+            std::fs::write(outside.join(file), "seen\n").unwrap();
+        }
+        // Who decides on one waits until the other is asked about, too.
+        let both = Arc::new(Barrier::new(2));
+        let options = world.options().can_use_tool(move |request: ToolRequest| {
+            assert_eq!(request.tool_name, "Read");
+            let both = both.clone();
+            async move {
+                both.wait().await;
+                Decision::allow()
+            }
+        });
+        let said = ask(options, &format!("look at both in {}", outside.display())).await;
+        assert_eq!(said, "I saw both.");
     }
 
     async fn a_question_is_taken_back_when_the_turn_is_interrupted() {
