@@ -180,10 +180,11 @@ impl Approval {
             // Whoever took its place answers.
             | State::Failed { replaced_by: Some(_), .. }
             | State::Cancelled { replaced_by: Some(_), .. } => None,
-            State::Completed { is_error, result, reported, .. } => {
+            State::Completed { is_error, result, attachments, reported, .. } => {
                 let told = reported.then(|| Report::told_of(result).content);
                 let content = self.with_edit(told.as_deref().unwrap_or(result));
-                Some(ToolOutput { content, is_error: *is_error })
+                let attachments = attachments.clone();
+                Some(ToolOutput { content, is_error: *is_error, attachments })
             }
             State::Failed { failure, by, .. } => {
                 let told = if by.is_some() {
@@ -361,9 +362,17 @@ impl Approval {
         let State::Executing { by, approved_at, since, .. } = self.state else {
             return Err(AlreadySettled(Box::new(self)));
         };
-        let ToolOutput { content: result, is_error } = output;
-        let (at, reported) = (now, false);
-        let state = State::Completed { by, approved_at, since, at, is_error, result, reported };
+        let ToolOutput { content: result, is_error, attachments } = output;
+        let state = State::Completed {
+            by,
+            approved_at,
+            since,
+            at: now,
+            is_error,
+            result,
+            attachments,
+            reported: false,
+        };
         Ok(Self { state, ..self })
     }
 

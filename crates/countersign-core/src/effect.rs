@@ -85,6 +85,8 @@ pub enum Effect {
         /// What.
         what: String,
     },
+    /// Runs outside the sandbox that holds every other command.
+    LeavesSandbox,
     /// Does what is never part of the work, such as destroying the system: denied whoever asks.
     Forbidden {
         /// Why.
@@ -110,6 +112,7 @@ impl Effect {
             | Self::Exec { .. }
             | Self::SpawnAgent { .. }
             | Self::RunsLater { .. }
+            | Self::LeavesSandbox
             | Self::Forbidden { .. }
             | Self::Opaque { .. } => false,
         }

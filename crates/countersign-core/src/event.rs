@@ -46,6 +46,9 @@ pub enum Event {
         name: String,
         /// The input.
         input: Value,
+        /// The subagent that wants it; none for the main conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     },
     /// A call waits for a person. What they need to see is kept with the approval.
     ApprovalRequested {
@@ -62,6 +65,9 @@ pub enum Event {
         by: Option<String>,
         /// What they said.
         feedback: Option<String>,
+        /// The input as it may run, where they changed it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edited_input: Option<Value>,
     },
     /// An execution came into another state than by a person's decision.
     ToolState {
@@ -108,6 +114,15 @@ pub enum Event {
         /// Whether that tells of a failure.
         is_error: bool,
     },
+    /// What calls had done to files was undone.
+    Undone {
+        /// Which calls.
+        executions: Vec<ExecutionId>,
+        /// Who undid it.
+        by: String,
+        /// How many files are as they were before.
+        files: u64,
+    },
     /// A run came to its end.
     RunDone {
         /// What it took.
@@ -116,6 +131,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<String>,
     },
+    /// What the project has settled for itself was changed. Whoever wants to know looks at what holds.
+    SettingsChanged,
     /// A run broke off.
     RunFailed {
         /// A stable word for programs.
@@ -134,13 +151,16 @@ impl Event {
         match self {
             Self::Prompt { text } => Self::Prompt { text: masked_text(&text) },
             Self::Text { text } => Self::Text { text: masked_text(&text) },
-            Self::ToolUse { id, name, input } => Self::ToolUse { id, name, input: masked(&input) },
+            Self::ToolUse { id, name, input, agent } => {
+                Self::ToolUse { id, name, input: masked(&input), agent }
+            }
             Self::ToolResult { tool_use_id, content, is_error } => {
                 Self::ToolResult { tool_use_id, content: masked_text(&content), is_error }
             }
-            Self::ApprovalResolved { approval, status, by, feedback } => {
+            Self::ApprovalResolved { approval, status, by, feedback, edited_input } => {
                 let feedback = feedback.map(|text| masked_text(&text));
-                Self::ApprovalResolved { approval, status, by, feedback }
+                let edited_input = edited_input.map(|input| masked(&input));
+                Self::ApprovalResolved { approval, status, by, feedback, edited_input }
             }
             Self::RunFailed { code, message, hint } => {
                 Self::RunFailed { code, message: masked_text(&message), hint }
@@ -152,6 +172,8 @@ impl Event {
             | Self::ExecutionSignal { .. }
             | Self::ResultReceived { .. }
             | Self::ResultRefused { .. }
+            | Self::Undone { .. }
+            | Self::SettingsChanged
             | Self::RunDone { .. }) => other,
         }
     }

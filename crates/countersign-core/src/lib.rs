@@ -6,13 +6,16 @@
 //! and [`explain()`] tells it in words. An [`Approval`] carries the call through its [`State`]s;
 //! [`Approval::start`] hands out the [`Permit`] on which alone tools run; what an [`Executor`] elsewhere
 //! runs is lent by [`Approval::lend`] and comes back as a [`Report`].
+//! What a call did to files is kept as [`Change`]s, and [`reversals`] says how to undo them.
 //! What happened is told by [`Event`]s. [`shell`] reads command lines, [`parse_input`] what a program
 //! sends as a call's input, [`Host`] whom a URL talks to.
 //!
 //! Everything that waits, stores or touches the machine lives in the crates above this one.
 
 mod approval;
+mod attachment;
 mod call;
+mod change;
 mod diff;
 mod digest;
 mod effect;
@@ -40,7 +43,9 @@ pub use approval::{
     AlreadySettled, Approval, Basis, By, Decision, Edited, Failure, Lease, NotStartable, NotTaken,
     Permit, State, Status,
 };
+pub use attachment::{Attachment, AttachmentKind};
 pub use call::ToolCall;
+pub use change::{Change, FileState, Hindrance, Reversal, reversals};
 pub use diff::UnifiedDiff;
 pub use digest::{Digest, canonical_json};
 pub use effect::{Effect, Target};

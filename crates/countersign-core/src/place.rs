@@ -2,6 +2,7 @@
 
 mod names;
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -57,8 +58,7 @@ impl Place {
     /// Names are compared without case: on some file systems `.GIT` is `.git`.
     pub fn of(path: &Path, roots: &[PathBuf]) -> Self {
         let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok());
-        let judged = inside.unwrap_or(path);
-        let judged: Vec<String> = judged.components().filter_map(folded).collect();
+        let judged: Vec<_> = inside.unwrap_or(path).components().filter_map(folded).collect();
         let special = if holds_secrets(&judged, inside.is_some()) {
             Some(Special::Secret)
         } else if PROTECTED.hold(&judged) {
@@ -68,30 +68,38 @@ impl Place {
         };
         Self { side: if inside.is_some() { Side::Inside } else { Side::Outside }, special }
     }
+
+    /// Returns whether the place of a resolved path is [`Special::Secret`], in a fraction of the time:
+    /// for those who look at very many.
+    pub fn is_secret(path: &Path, roots: &[PathBuf]) -> bool {
+        let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+        let judged: Vec<_> = inside.unwrap_or(path).components().filter_map(folded).collect();
+        holds_secrets(&judged, inside.is_some())
+    }
 }
 
 impl Names {
     /// Returns whether a path, as its folded components, is among the names.
-    fn hold(&self, path: &[String]) -> bool {
+    fn hold(&self, path: &[Cow<'_, str>]) -> bool {
         let Some(name) = path.last() else { return false };
-        let in_folder = path.iter().any(|it| self.folders.contains(&it.as_str()));
+        let in_folder = path.iter().any(|it| self.folders.contains(&it.as_ref()));
         let has_run = |run: &str| {
-            let run: Vec<_> = run.split('/').collect();
-            path.windows(run.len()).any(|window| window.iter().eq(run.iter()))
+            let length = run.split('/').count();
+            path.windows(length).any(|window| window.iter().eq(run.split('/')))
         };
         in_folder
-            || self.files.contains(&name.as_str())
+            || self.files.contains(&name.as_ref())
             || self.starts.iter().any(|start| name.starts_with(start))
             || ending(name).is_some_and(|ending| self.endings.contains(&ending))
             || self.paths.iter().copied().any(has_run)
     }
 }
 
-fn holds_secrets(path: &[String], inside: bool) -> bool {
+fn holds_secrets(path: &[Cow<'_, str>], inside: bool) -> bool {
     let Some(name) = path.last() else { return false };
     let ending = ending(name).unwrap_or_default();
     // `.env.example` by convention holds none, and `id_rsa.pub` is for everyone.
-    if EXAMPLES.contains(&ending) && !path.iter().any(|it| SECRET.folders.contains(&it.as_str())) {
+    if EXAMPLES.contains(&ending) && !path.iter().any(|it| SECRET.folders.contains(&it.as_ref())) {
         return false;
     }
     let says_so = |words: &[&str]| words.iter().any(|word| name.contains(word));
@@ -103,7 +111,7 @@ fn holds_secrets(path: &[String], inside: bool) -> bool {
     let private = matches!(ending, "asc" | "gpg") && says_so(&["private", "secret"]);
     let process = !inside
         && path.first().is_some_and(|it| it == "proc")
-        && path.iter().any(|it| PROCESS.contains(&it.as_str()));
+        && path.iter().any(|it| PROCESS.contains(&it.as_ref()));
     SECRET.hold(path) || data || private || process
 }
 
@@ -114,9 +122,16 @@ fn ending(name: &str) -> Option<&str> {
 
 /// Returns a name as the most forgiving file system would read it: without case, trailing dots
 /// and blanks, invisible characters or a stream's name; the short alias of `.git` as `.git`.
-fn folded(component: Component<'_>) -> Option<String> {
+fn folded(component: Component<'_>) -> Option<Cow<'_, str>> {
     let Component::Normal(name) = component else { return None };
-    let name = name.to_string_lossy().to_lowercase();
+    let name = name.to_string_lossy();
+    // Almost every name: there is nothing to fold.
+    let plain =
+        |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
+    if name.bytes().all(plain) && !name.ends_with('.') {
+        return Some(name);
+    }
+    let name = name.to_lowercase();
     let seen = name.chars().filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'));
     let seen: String = seen.collect();
     let name = match seen.split_once(':') {
@@ -125,7 +140,7 @@ fn folded(component: Component<'_>) -> Option<String> {
     };
     let name = name.trim_end_matches(['.', ' ']);
     let short = name.strip_prefix("git~").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    Some(if short { ".git".to_owned() } else { name.to_owned() })
+    Some(if short { ".git".into() } else { name.to_owned().into() })
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ impl Policy {
         // What was said outright, and what only follows from nothing having been said.
         let mut firm: Vec<_> = plan.effects.iter().filter_map(forbidden).collect();
         firm.extend(Restrict::new(&case).reasons());
+        firm.extend(self.leaving(plan));
         let soft = match self.stance {
             Stance::Attended { auto_approve_read } => {
                 let mut reasons = Cover::new(&case).reasons();
@@ -93,6 +94,14 @@ impl Policy {
             firm = firm.into_iter().map(not_asked).collect();
         }
         Verdict::from_reasons(firm)
+    }
+
+    /// To leave the sandbox is a question of its own: no rule and no mode answers it, only a person.
+    fn leaving(&self, plan: &Plan) -> Option<Reason> {
+        let leaves = plan.effects.contains(&Effect::LeavesSandbox);
+        let text = "leaves the sandbox: it could do anything its user can";
+        (leaves && self.stance != Stance::Unattended)
+            .then(|| Reason::new(Outcome::Ask, text).unless("run it inside the sandbox"))
     }
 
     fn in_mode(&self, reason: Reason) -> Reason {

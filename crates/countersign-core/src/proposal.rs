@@ -48,6 +48,7 @@ pub fn proposals(
             effect,
             Effect::Opaque { .. }
                 | Effect::Forbidden { .. }
+                | Effect::LeavesSandbox
                 | Effect::RunsLater { .. }
                 | Effect::Env { .. }
                 | Effect::SpawnAgent { .. }

@@ -80,7 +80,7 @@ impl Report {
             [] => "(no output)".to_owned(),
             parts => parts.join("\n"),
         };
-        ToolOutput { content, is_error: self.is_error() }
+        ToolOutput { is_error: self.is_error(), ..ToolOutput::ok(content) }
     }
 
     /// Whether it says something beside the usual fields.
@@ -144,7 +144,7 @@ mod tests {
 
     #[track_caller]
     fn told(report: &Value, content: &str, is_error: bool) {
-        let expected = ToolOutput { content: content.to_owned(), is_error };
+        let expected = ToolOutput { is_error, ..ToolOutput::ok(content) };
         let read = Report::read(report).unwrap();
         assert_eq!(read.told(), expected);
         assert_eq!(Report::told_of(&read.written()), expected);

@@ -70,6 +70,7 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         }
         Effect::SpawnAgent { agent } => (Risk::High, format!("starts another agent, `{agent}`")),
         Effect::RunsLater { what } => (Risk::High, format!("leaves `{what}` to run later")),
+        Effect::LeavesSandbox => (Risk::High, "leaves the sandbox".to_owned()),
         Effect::Forbidden { why } | Effect::Opaque { why } => (Risk::High, why.clone()),
     }
 }
@@ -175,6 +176,7 @@ mod tests {
         check(&[Effect::Env { name: "PAGER".into() }], Risk::High);
         check(&[Effect::SpawnAgent { agent: "claude".into() }], Risk::High);
         check(&[Effect::RunsLater { what: "a cron job".into() }], Risk::High);
+        check(&[read(INSIDE), Effect::LeavesSandbox], Risk::High);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the gate asks of a tool before it decides.
 
 use crate::shell::Part;
-use crate::{Effect, Preview, ToolCall};
+use crate::{Attachment, Effect, Preview, ToolCall};
 
 /// What a call would do, in the tool's own reading of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,12 +12,14 @@ pub struct Plan {
     pub summary: String,
     /// The commands it would run, one by one, where it runs any: rules speak of each alone.
     pub commands: Vec<Part>,
+    /// Whether it runs in a sandbox that was tried and held, and does not leave it.
+    pub sandboxed: bool,
 }
 
 impl Plan {
     /// Returns the plan of a call that runs no commands.
     pub fn new(effects: Vec<Effect>, summary: impl Into<String>) -> Self {
-        Self { effects, summary: summary.into(), commands: Vec::new() }
+        Self { effects, summary: summary.into(), commands: Vec::new(), sandboxed: false }
     }
 }
 
@@ -44,16 +46,25 @@ pub struct ToolOutput {
     pub content: String,
     /// Whether it tells of a failure.
     pub is_error: bool,
+    /// What it is shown beside the text, in order.
+    pub attachments: Vec<Attachment>,
 }
 
 impl ToolOutput {
     /// Returns an output that tells of success.
     pub fn ok(content: impl Into<String>) -> Self {
-        Self { content: content.into(), is_error: false }
+        Self { content: content.into(), is_error: false, attachments: Vec::new() }
     }
 
     /// Returns an output that tells of a failure.
     pub fn error(content: impl Into<String>) -> Self {
-        Self { content: content.into(), is_error: true }
+        Self { is_error: true, ..Self::ok(content) }
+    }
+
+    /// Returns the output with something beside its text.
+    #[must_use]
+    pub fn with(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(attachment);
+        self
     }
 }

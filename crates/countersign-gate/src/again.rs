@@ -27,11 +27,8 @@ impl Gate {
             return Ok(None);
         }
         let now = self.inner().clock.now();
-        let plan = Plan {
-            effects: approved.effects.clone(),
-            summary: String::new(),
-            commands: approved.commands.clone(),
-        };
+        let commands = approved.commands.clone();
+        let plan = Plan { commands, ..Plan::new(approved.effects.clone(), "") };
         let policy = Terms::from(Stance::Attended { auto_approve_read: true }).under(rules);
         let verdict = policy.verdict(call, &plan, approved.risk, now).masked();
         if verdict.outcome != Outcome::Deny {

@@ -273,7 +273,7 @@ impl Gate {
 
     pub(crate) fn journal(&self, key: RunKey) -> Journal {
         let (store, channels) = (self.inner.store.clone(), self.inner.channels.clone());
-        Journal { store, channels, clock: self.inner.clock.clone(), key }
+        Journal { store, channels, clock: self.inner.clock.clone(), key, is_silent: false }
     }
 
     /// Follows a project's log after a number.

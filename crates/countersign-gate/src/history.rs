@@ -209,8 +209,7 @@ fn asked(approval: &Approval) -> Option<Arc<Asked>> {
         executor: countersign_core::Executor::Local,
         agent: None,
     };
-    let plan =
-        Plan { effects: effects.clone(), summary: String::new(), commands: commands.clone() };
+    let plan = Plan { commands: commands.clone(), ..Plan::new(effects.clone(), "") };
     Some(Arc::new(Asked { call, plan, risk: *risk }))
 }
 

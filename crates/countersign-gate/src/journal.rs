@@ -20,9 +20,17 @@ pub struct Journal {
     pub(crate) channels: Arc<Channels>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: RunKey,
+    pub(crate) is_silent: bool,
 }
 
 impl Journal {
+    /// Returns the journal of a child agent, whose calls are the run's and whose words are nobody's:
+    /// nothing is recorded of a conversation that the person does not have.
+    #[must_use]
+    pub fn of_child(&self) -> Self {
+        Self { is_silent: true, ..self.clone() }
+    }
+
     /// Returns the project the run belongs to.
     pub fn project(&self) -> &ProjectId {
         &self.key.project
@@ -44,6 +52,9 @@ impl Journal {
         messages: Vec<NewMessage>,
         events: Vec<Event>,
     ) -> Result<(), StoreError> {
+        if self.is_silent {
+            return Ok(());
+        }
         // What was live becomes an entry: a reader that comes now finds it in the log.
         self.settle();
         patiently(&self.clock, "a conversation", pending(), || {
@@ -54,22 +65,31 @@ impl Journal {
 
     /// Shows something that need not survive.
     pub fn show(&self, news: News) {
+        if self.is_silent {
+            return;
+        }
         let live = Live { session: self.key.session.clone(), run: Some(self.key.run), news };
         self.channels.show(&self.key.project, live);
     }
 
     /// Forgets what was shown of an answer that is not going to be recorded.
     pub fn settle(&self) {
+        if self.is_silent {
+            return;
+        }
         self.channels.settle(&self.key.project, self.key.run);
     }
 
-    /// Ends the run with its last words, in one step.
+    /// Ends the run with its last words, in one step; that of a child agent is not its own to end.
     pub async fn end(
         &self,
         end: RunEnd,
         messages: Vec<NewMessage>,
         events: Vec<Event>,
     ) -> Result<(), StoreError> {
+        if self.is_silent {
+            return Ok(());
+        }
         self.settle();
         patiently(&self.clock, "the end of a run", pending(), || {
             self.store.end_run(&self.key, end, messages.clone(), events.clone(), self.clock.now())

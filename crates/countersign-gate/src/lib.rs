@@ -11,6 +11,7 @@
 mod again;
 mod always;
 mod bus;
+mod changes;
 mod check;
 mod clock;
 mod deadlines;
@@ -57,9 +58,10 @@ pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE
 pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
-    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, DatabaseUrl, DiffLines, Entry,
-    ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun, Origin, Project, ProjectSettings,
-    Recorded, RunEnd, SessionRow, Store, StoreError, StoredProject, StoredRule, floor,
+    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles, DatabaseUrl,
+    DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun, Origin, Project,
+    ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError, StoredProject, StoredRule,
+    Undo, floor,
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;

@@ -39,6 +39,11 @@ impl Gate {
         })
     }
 
+    /// Returns how long people have where a project has settled nothing.
+    pub fn usual_timeouts(&self) -> Timeouts {
+        self.inner().timeouts
+    }
+
     /// Changes what a project is called and has settled; returns what stands, none if there is no
     /// such project. Requests that wait already keep their deadline.
     pub async fn change_project(

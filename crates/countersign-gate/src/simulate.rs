@@ -117,7 +117,7 @@ fn replay(
         }
         let decided = decided(&call);
         let Approval { call, effects, summary, commands, risk, created_at, .. } = call;
-        let plan = Plan { effects, summary, commands };
+        let plan = Plan { commands, ..Plan::new(effects, summary) };
         let [was, is] = [&before, &after].map(|policy| policy.verdict(&call, &plan, risk, now));
         simulation.replayed += 1;
         simulation.before.count(was.outcome);
@@ -161,7 +161,7 @@ fn speaking(was: &Verdict, is: &Verdict) -> Vec<String> {
 /// Returns what a person said; none where nobody was asked.
 fn decided(call: &Approval) -> Option<Decided> {
     let by_person = |by: &By| match by {
-        By::Person(_) | By::Callback => Some(Decided::Approved),
+        By::Person(_) | By::PersonSaying { .. } | By::Callback => Some(Decided::Approved),
         By::Policy => None,
     };
     match &call.state {

@@ -7,6 +7,7 @@
 
 mod approvals;
 mod audit;
+mod changes;
 mod conversations;
 mod database;
 mod diffs;
@@ -39,6 +40,7 @@ use jiff::Timestamp;
 pub(crate) use approvals::Kept;
 pub use approvals::{ExecutionFilter, Transition};
 pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
+pub use changes::{ChangedFiles, Undo};
 pub use conversations::{MessageRow, Recorded, SessionRow};
 use database::{Connection, Database};
 pub use diffs::DiffLines;
@@ -50,7 +52,7 @@ use fresh::Fresh;
 pub(crate) use lock::Lock;
 use postgres::Postgres;
 pub(crate) use postgres::tls;
-pub use projects::{Project, ProjectSettings, StoredProject};
+pub use projects::{Changed, Project, ProjectSettings, StoredProject};
 use readers::Readers;
 pub(crate) use rules::rules_of;
 pub use rules::{Origin, StoredRule};

@@ -99,10 +99,9 @@ impl Gate {
         question: &Question,
     ) -> Result<Approval, String> {
         let now = self.inner().clock.now();
-        let Plan { effects, summary, commands } =
-            off_runtime(draft.call.clone(), planner, <dyn Planner>::plan).await?;
-        let risk = risk::assess(&effects);
-        let plan = Plan { effects, summary: masked_text(&summary), commands };
+        let plan = off_runtime(draft.call.clone(), planner, <dyn Planner>::plan).await?;
+        let risk = risk::assess(&plan.effects);
+        let plan = Plan { summary: masked_text(&plan.summary), ..plan };
         let policy = self.policy(&draft.call, *terms).await;
         let verdict = policy.verdict(&draft.call, &plan, risk, now).masked();
         let verdict = question.put_to(verdict);
@@ -114,7 +113,7 @@ impl Gate {
             }
             Outcome::Allow | Outcome::Deny => draft.basis.clone(),
         };
-        let Plan { effects, summary, commands } = plan;
+        let Plan { effects, summary, commands, sandboxed: _ } = plan;
         Ok(Approval { effects, summary, commands, risk, verdict, basis, ..draft }.bound())
     }
 

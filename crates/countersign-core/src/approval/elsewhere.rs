@@ -121,6 +121,7 @@ impl Approval {
                 at: now,
                 is_error: report.is_error(),
                 result: report.written(),
+                attachments: Vec::new(),
                 reported: true,
             },
             Reported::Failed(error) => State::Failed {

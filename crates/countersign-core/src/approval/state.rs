@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Lease;
-use crate::ApprovalId;
+use crate::{ApprovalId, Attachment};
 
 /// Who gave leave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,15 +17,41 @@ pub enum By {
     Policy,
     /// A person, by name.
     Person(String),
+    /// A person who had something to say with it.
+    PersonSaying {
+        /// Their name.
+        name: String,
+        /// What they said.
+        words: String,
+    },
     /// The callback of a program that embeds the library.
     Callback,
+}
+
+impl By {
+    /// Returns a person, and what they said with their yes.
+    pub fn person(name: impl Into<String>, words: Option<String>) -> Self {
+        let name = name.into();
+        match words {
+            Some(words) => Self::PersonSaying { name, words },
+            None => Self::Person(name),
+        }
+    }
+
+    /// Returns what they said.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::PersonSaying { words, .. } => Some(words),
+            Self::Policy | Self::Person(_) | Self::Callback => None,
+        }
+    }
 }
 
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Policy => f.write_str("policy"),
-            Self::Person(name) => f.write_str(name),
+            Self::Person(name) | Self::PersonSaying { name, .. } => f.write_str(name),
             Self::Callback => f.write_str("callback"),
         }
     }
@@ -87,6 +113,9 @@ pub enum State {
         is_error: bool,
         /// The answer; where it was reported from elsewhere, the report as JSON.
         result: String,
+        /// What was shown beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
         /// Whether the answer is a report from elsewhere.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reported: bool,
@@ -222,6 +251,22 @@ impl State {
             Self::Rejected { .. } => Status::Rejected,
             Self::Timeout { .. } => Status::Timeout,
             Self::Cancelled { .. } => Status::Cancelled,
+        }
+    }
+
+    /// Returns what the person said who decided.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::Approved { by, .. }
+            | Self::Executing { by, .. }
+            | Self::Completed { by, .. }
+            | Self::Failed { by: Some(by), .. } => by.words(),
+            Self::Rejected { feedback, .. } => feedback.as_deref(),
+            Self::Pending
+            | Self::AwaitingApproval { .. }
+            | Self::Failed { by: None, .. }
+            | Self::Timeout { .. }
+            | Self::Cancelled { .. } => None,
         }
     }
 }

@@ -66,6 +66,23 @@ fn a_rejection_reads_to_the_model_as_the_founding_document_says() {
 }
 
 #[test]
+fn what_a_person_says_with_a_yes_stays_with_the_call_and_the_model_does_not_hear_it() {
+    let by = By::person("ana", Some("as agreed".into()));
+    assert_eq!(
+        (by.to_string().as_str(), By::person("ana", None)),
+        ("ana", By::Person("ana".into()))
+    );
+    let approved = awaiting(100).settle(Decision::Approve { by }, second(1)).unwrap();
+    let (started, _permit) = approved.start(second(2)).unwrap();
+    let done = started.complete(ToolOutput::ok("done"), second(3)).unwrap();
+    let kept: State = serde_json::from_value(json!(done.state)).unwrap();
+    assert_eq!(
+        (kept.words(), done.answer().unwrap().content.as_str()),
+        (Some("as agreed"), "done")
+    );
+}
+
+#[test]
 fn every_status_has_a_name_of_its_own() {
     for status in Status::ALL {
         assert_eq!(status.as_str().parse(), Ok(status));
@@ -180,4 +197,21 @@ pub(super) fn new() -> Approval {
         created_at: second(0),
         state: State::Pending,
     }
+}
+
+#[test]
+fn a_result_without_anything_beside_it_is_written_as_it_always_was() {
+    let read = State::Completed {
+        by: By::Policy,
+        approved_at: Timestamp::UNIX_EPOCH,
+        since: Timestamp::UNIX_EPOCH,
+        at: Timestamp::UNIX_EPOCH,
+        is_error: false,
+        result: "done".into(),
+        attachments: Vec::new(),
+        reported: false,
+    };
+    let written = serde_json::to_value(&read).unwrap();
+    assert_eq!(written.get("attachments"), None);
+    assert_eq!(serde_json::from_value::<State>(written).unwrap(), read);
 }

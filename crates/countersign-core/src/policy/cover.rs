@@ -86,7 +86,9 @@ impl<'a> Cover<'a> {
         let known = Known::of(part);
         let permits = |rule: &Rule| match &rule.pattern {
             Pattern::Command(pattern) => known.as_ref().is_some_and(|it| pattern.covers(it)),
-            Pattern::Argv(pattern) => !pattern.sandboxed && pattern.permits(part),
+            Pattern::Argv(pattern) => {
+                (!pattern.sandboxed || self.case.plan.sandboxed) && pattern.permits(part)
+            }
             Pattern::Tool(name) => {
                 crate::rule::COMMAND_TOOLS.contains(&name.as_str())
                     && names_tool(name, &self.case.call.tool_name)
@@ -103,7 +105,8 @@ impl<'a> Cover<'a> {
         let (_, what) = risk::factor(effect);
         let asks = || Reason { remedy: remedy(effect), ..Reason::new(Outcome::Ask, what.clone()) };
         let reason = match effect {
-            Effect::Forbidden { .. } => return None,
+            // The policy itself speaks of these, whatever allows the rest.
+            Effect::Forbidden { .. } | Effect::LeavesSandbox => return None,
             Effect::Read(target) | Effect::ReadAll(target) => self.read(target, what),
             Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
                 self.change(effect, what)
@@ -229,6 +232,7 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
         | Effect::Env { .. }
         | Effect::SpawnAgent { .. }
         | Effect::RunsLater { .. }
+        | Effect::LeavesSandbox
         | Effect::Forbidden { .. }
         | Effect::Opaque { .. } => false,
     }

@@ -48,6 +48,43 @@ fn what_is_forbidden_is_denied_in_every_stance_and_mode() {
 }
 
 #[test]
+fn to_leave_the_sandbox_is_asked_for_whatever_allows_the_command() {
+    let leaving = |rules: &str, mode| {
+        let file = RuleFile::parse(rules, Format::Toml, &anchors()).unwrap();
+        let layer = Layer::of_file(Source::User, true, file);
+        let mut plan = plan("ls");
+        plan.effects.push(Effect::LeavesSandbox);
+        let policy = policy(RuleSet::new(vec![layer], anchors()), mode);
+        policy.verdict(&call("ls"), &plan, Risk::High, Timestamp::UNIX_EPOCH)
+    };
+    let all = "[permissions]\nallow = ['Bash', 'Bash(ls:*)']";
+    for mode in Mode::ALL {
+        let expected = if mode == Mode::DontAsk { Deny } else { Ask };
+        let verdict = leaving(all, mode);
+        assert_eq!(verdict.outcome, expected, "{mode}");
+        assert!(verdict.reasons.iter().any(|it| it.text.starts_with("leaves the sandbox")));
+    }
+    check(Stance::ToolDecides { needs_approval: false }, &[Effect::LeavesSandbox], Ask);
+    check(Stance::Unattended, &[Effect::LeavesSandbox], Allow);
+}
+
+#[test]
+fn what_is_allowed_in_a_sandbox_asks_without_one() {
+    let rules = "[[rule]]\neffect = 'allow'\ntool = 'Bash'\nargv = ['x']\nsandbox = 'required'";
+    let file = RuleFile::parse(rules, Format::Toml, &anchors()).unwrap();
+    let layer = Layer::of_file(Source::User, true, file);
+    let policy = policy(RuleSet::new(vec![layer], anchors()), Mode::Default);
+    let outcome = |sandboxed: bool, more: &[Effect]| {
+        let mut plan = Plan { sandboxed, ..plan("x") };
+        plan.effects.extend_from_slice(more);
+        policy.verdict(&call("x"), &plan, Risk::High, Timestamp::UNIX_EPOCH).outcome
+    };
+    assert_eq!(outcome(false, &[]), Ask);
+    assert_eq!(outcome(true, &[]), Allow);
+    assert_eq!(outcome(true, &[Effect::LeavesSandbox]), Ask);
+}
+
+#[test]
 fn the_library_asks_where_the_tool_says_so() {
     check(Stance::ToolDecides { needs_approval: true }, &[read(Side::Inside)], Outcome::Ask);
     check(Stance::ToolDecides { needs_approval: false }, &[write()], Outcome::Allow);
@@ -201,7 +238,7 @@ pub(crate) fn plan(command: &str) -> Plan {
     };
     let shell::Analysis { parts, mut effects, floors, .. } = shell::analyse(command, &context);
     effects.extend(floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }));
-    Plan { effects, summary: String::new(), commands: parts }
+    Plan { effects, summary: String::new(), commands: parts, sandboxed: false }
 }
 
 pub(crate) fn anchors() -> Anchors {

@@ -49,7 +49,7 @@ pub enum Pattern {
 }
 
 /// Tools that run commands.
-pub(crate) const COMMAND_TOOLS: &[&str] = &["Bash", "execute_command"];
+pub(crate) const COMMAND_TOOLS: &[&str] = &["Bash", "execute_command", "Diagnostics"];
 /// Tools that look at files.
 const READERS: &[&str] = &["Read", "Glob", "Grep", "ListDir", "LS", "read_file", "list_directory"];
 /// Tools that change files: a rule about one is a rule about all.

@@ -7,8 +7,8 @@
 mod verify;
 
 use countersign_core::{
-    Approval, ApprovalId, By, Digest, ExecutionId, ProjectId, Risk, RunId, SessionId, State,
-    Status, ToolUseId, canonical_json, masked_text,
+    Approval, ApprovalId, Attachment, By, Digest, ExecutionId, ProjectId, Risk, RunId, SessionId,
+    State, Status, ToolUseId, canonical_json, masked_text,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,15 @@ pub enum Act {
         reason: String,
         /// The digest of what they said.
         result: Digest,
+    },
+    /// What calls had done to files was undone.
+    Undone {
+        /// Who undid it.
+        who: String,
+        /// The calls.
+        tool_ids: Vec<ExecutionId>,
+        /// How many files are as they were before.
+        files: u64,
     },
 }
 
@@ -177,7 +186,7 @@ fn hand(state: &State) -> (Option<String>, &'static str) {
         State::Cancelled { .. } => return (None, "interruption"),
     };
     let how = match by {
-        By::Person(_) => "person",
+        By::Person(_) | By::PersonSaying { .. } => "person",
         By::Callback => "program",
         By::Policy => "policy",
     };
@@ -186,13 +195,28 @@ fn hand(state: &State) -> (Option<String>, &'static str) {
 
 fn told(state: &State) -> (Option<Digest>, Option<String>, Option<String>) {
     match state {
-        State::Completed { result, .. } => (Some(Digest::of(result.as_bytes())), None, None),
+        State::Completed { result, attachments, .. } => {
+            (Some(digest_of(result, attachments)), None, None)
+        }
         State::Failed { failure, .. } => {
             (None, Some(masked_text(&failure.error)), Some(failure.error_type.clone()))
         }
-        State::Rejected { feedback, .. } => (None, feedback.as_deref().map(masked_text), None),
+        State::Approved { .. } | State::Rejected { .. } => {
+            (None, state.words().map(masked_text), None)
+        }
         _ => (None, None, None),
     }
+}
+
+/// Returns the digest of a result and of what was shown beside it.
+fn digest_of(result: &str, attachments: &[Attachment]) -> Digest {
+    // A text alone is taken as it was before there was anything beside it.
+    if attachments.is_empty() {
+        return Digest::of(result.as_bytes());
+    }
+    let beside = attachments.iter().flat_map(|it| [&it.media_type, &it.data]);
+    let parts = std::iter::once(result).chain(beside.map(String::as_str));
+    Digest::of_parts(parts.map(str::as_bytes))
 }
 
 /// Returns the seal of a row.

@@ -1,6 +1,6 @@
 //! Projects: one per workspace root, with an id that stays, and what each has settled for itself.
 
-use countersign_core::{Digest, ProjectId};
+use countersign_core::{Digest, Event, ProjectId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,26 @@ pub struct StoredProject {
     pub project: Project,
     /// What it has settled.
     pub settings: ProjectSettings,
+    /// Who changed any of that last, and when; none while it is as it was made.
+    pub changed: Option<Changed>,
+}
+
+/// The last change of a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Who made it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The column `settings`.
+#[derive(Serialize, Deserialize)]
+struct Settings {
+    #[serde(flatten)]
+    settings: ProjectSettings,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changed: Option<Changed>,
 }
 
 const COLUMNS: &str = "SELECT id, name, root, settings FROM projects";
@@ -114,13 +134,17 @@ impl Store {
                 if project == before {
                     return Ok(Some(project));
                 }
+                project.changed = Some(Changed { by: by.clone(), at: now });
+                let settings =
+                    Settings { settings: project.settings, changed: project.changed.clone() };
                 ledger.execute(
                     "UPDATE projects SET name = $1, settings = $2 WHERE id = $3",
-                    values![&project.project.name, json(&project.settings)?, id.as_str()],
+                    values![&project.project.name, json(&settings)?, id.as_str()],
                 )?;
                 let (who, name) = (by.clone(), project.project.name.clone());
                 let act = Act::Settings { who, name, settings: project.settings };
                 ledger.audit(&id, now, &act)?;
+                ledger.log(&id, None, None, now, &Event::SettingsChanged)?;
                 Ok(Some(project))
             })
             .await
@@ -130,5 +154,6 @@ impl Store {
 fn stored(mut row: Row) -> Result<StoredProject, StoreError> {
     let project =
         Project { id: row.take::<String>()?.into(), name: row.take()?, root: row.take()? };
-    Ok(StoredProject { project, settings: from_json("settings", &row.take::<String>()?)? })
+    let Settings { settings, changed } = from_json("settings", &row.take::<String>()?)?;
+    Ok(StoredProject { project, settings, changed })
 }

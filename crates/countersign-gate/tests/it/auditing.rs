@@ -48,6 +48,7 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
         Act::Rules { who, kept, .. } => format!("rules by {who}: {}", kept.len()),
         Act::Settings { who, .. } => format!("settings by {who}"),
         Act::ResultRefused { reason, .. } => format!("refused: {reason}"),
+        Act::Undone { who, files, .. } => format!("{files} files put back by {who}"),
     });
     assert_eq!(
         told.collect::<Vec<_>>(),

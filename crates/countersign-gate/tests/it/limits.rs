@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::{Approval, ApprovalId, State, Status, ToolOutput};
+use countersign_core::{
+    Approval, ApprovalId, Attachment, AttachmentKind, Event, State, Status, ToolOutput,
+};
 use countersign_gate::{Gate, ManualClock, Rulebook, Settings, Submitted, Timeouts};
 use jiff::Timestamp;
 
@@ -96,6 +98,30 @@ async fn a_long_result_comes_back_whole_and_stands_in_a_place_of_its_own() {
     let world = world.reopened().await;
     let found = world.gate.store().approval(id).await.unwrap().unwrap();
     assert_eq!(found.answer(), Some(ToolOutput::ok(long)));
+}
+
+#[tokio::test]
+async fn what_was_shown_beside_a_result_comes_back_and_is_part_of_the_audit() {
+    let world = World::new().await;
+    let id = world.ask("Bash").await.id;
+    world.approve(id, "ana").await.unwrap();
+    world.gate.start(id).await.unwrap().unwrap();
+    let picture = |data: &str| Attachment {
+        kind: AttachmentKind::Image,
+        media_type: "image/png".into(),
+        data: data.repeat(20_000),
+    };
+    let shown = ToolOutput::ok("short").with(picture("AAAA")).with(picture("BBBB"));
+    world.gate.finish(id, Ok(shown.clone())).await.unwrap();
+    let told = world.log().await.into_iter().find_map(|event| match event {
+        Event::ToolResult { content, .. } => Some(content),
+        _ => None,
+    });
+    assert_eq!(told.as_deref(), Some("short"), "the log tells the text alone");
+    let world = world.reopened().await;
+    let found = world.gate.store().approval(id).await.unwrap().unwrap();
+    assert_eq!(found.answer(), Some(shown));
+    assert_eq!(world.gate.store().verify_audit().await.unwrap().broken, None);
 }
 
 #[tokio::test]

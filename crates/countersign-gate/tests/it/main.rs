@@ -13,4 +13,5 @@ mod listing;
 mod model;
 mod recovery;
 mod rules;
+mod undoing;
 mod world;

@@ -126,7 +126,9 @@ fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
             holder: lease.holder.clone(),
         });
     }
-    if let Some(answer) = approval.answer() {
+    // What a child of our own agent is answered is no part of the conversation of its parent.
+    let of_child = approval.call.agent.is_some() && approval.call.executor == Executor::Local;
+    if let Some(answer) = approval.answer().filter(|_| !of_child) {
         events.push(Event::ToolResult {
             tool_use_id: approval.call.tool_use_id.clone(),
             content: answer.content,
@@ -148,10 +150,16 @@ fn was_reported(approval: &Approval) -> bool {
 }
 
 fn resolved(approval: &Approval) -> Event {
-    let (by, feedback) = match &approval.state {
-        State::Approved { by, .. } => (Some(by.to_string()), None),
-        State::Rejected { by, feedback, .. } => (Some(by.to_string()), feedback.clone()),
-        _ => (None, None),
+    let by = match &approval.state {
+        State::Approved { by, .. } | State::Rejected { by, .. } => Some(by.to_string()),
+        _ => None,
     };
-    Event::ApprovalResolved { approval: approval.id, status: approval.status(), by, feedback }
+    let is_edited = approval.basis.edited_from.is_some() && approval.was_approved();
+    Event::ApprovalResolved {
+        approval: approval.id,
+        status: approval.status(),
+        by,
+        feedback: approval.state.words().map(str::to_owned),
+        edited_input: is_edited.then(|| approval.call.input.clone()),
+    }
 }

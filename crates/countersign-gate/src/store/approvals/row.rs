@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use countersign_core::shell::Part;
 use countersign_core::{
-    Approval, ApprovalId, Basis, Digest, Effect, Outcome, Risk, State, Status, ToolCall, Verdict,
-    masked, masked_text,
+    Approval, ApprovalId, Attachment, Basis, Digest, Effect, Outcome, Risk, State, Status,
+    ToolCall, Verdict, masked, masked_text,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,14 @@ const LONGEST_ERROR: usize = 1000;
 pub(super) const COLUMNS: &str = "tool_executions.approval_id, risk_level, digest, request, \
     preview, state, results.body FROM tool_executions \
     LEFT JOIN results ON results.approval_id = tool_executions.approval_id";
+
+/// A result that has a place of its own: a text, or what was shown beside it as well.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Long<'a> {
+    Text(Cow<'a, str>),
+    Whole { result: Cow<'a, str>, attachments: Cow<'a, [Attachment]> },
+}
 
 /// The part of an approval that never changes, as it stands in the `request` column.
 #[derive(Serialize, Deserialize)]
@@ -77,8 +85,11 @@ pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
     let preview: Option<String> = row.take()?;
     let mut state = row.json("state")?;
     let long: Option<String> = row.take()?;
-    if let (State::Completed { result, .. }, Some(long)) = (&mut state, long) {
-        *result = from_json("result", &long)?;
+    if let (State::Completed { result, attachments, .. }, Some(long)) = (&mut state, long) {
+        (*result, *attachments) = match from_json("result", &long)? {
+            Long::Text(text) => (text.into_owned(), Vec::new()),
+            Long::Whole { result, attachments } => (result.into_owned(), attachments.into_owned()),
+        };
     }
     Ok(Approval {
         id,
@@ -213,12 +224,19 @@ fn starter(ledger: &Ledger<'_>, approval: &Approval) -> Option<String> {
 /// The state as its column has it: without a result that has a place of its own.
 fn state_text(state: &State) -> Result<String, StoreError> {
     match state {
-        State::Completed { result, .. } if result.len() > LONG => {
-            let mut short = state.clone();
-            if let State::Completed { result, .. } = &mut short {
-                result.clear();
-            }
-            json(&short)
+        State::Completed { by, approved_at, since, at, is_error, reported, .. }
+            if is_long(state) =>
+        {
+            json(&State::Completed {
+                by: by.clone(),
+                approved_at: *approved_at,
+                since: *since,
+                at: *at,
+                is_error: *is_error,
+                result: String::new(),
+                attachments: Vec::new(),
+                reported: *reported,
+            })
         }
         state => json(state),
     }
@@ -226,16 +244,31 @@ fn state_text(state: &State) -> Result<String, StoreError> {
 
 /// Whether what a call gave back has a place of its own.
 pub(super) fn has_long_result(approval: &Approval) -> bool {
-    matches!(&approval.state, State::Completed { result, .. } if result.len() > LONG)
+    is_long(&approval.state)
+}
+
+fn is_long(state: &State) -> bool {
+    match state {
+        State::Completed { result, attachments, .. } => {
+            result.len() > LONG || !attachments.is_empty()
+        }
+        _ => false,
+    }
 }
 
 fn keep_long_result(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
-    if let State::Completed { result, .. } = &approval.state
+    if let State::Completed { result, attachments, .. } = &approval.state
         && has_long_result(approval)
     {
+        let result = Cow::Borrowed(result.as_str());
+        let body = if attachments.is_empty() {
+            Long::Text(result)
+        } else {
+            Long::Whole { result, attachments: attachments.into() }
+        };
         ledger.execute(
             "INSERT INTO results (approval_id, body) VALUES ($1, $2)",
-            values![approval.id.to_string(), json(result)?],
+            values![approval.id.to_string(), json(&body)?],
         )?;
     }
     Ok(())

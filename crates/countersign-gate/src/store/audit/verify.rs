@@ -67,7 +67,12 @@ impl Walk {
             Ok(Act::Call(act)) => {
                 self.calls.insert(act.approval_id, Last { seq: row.seq, act: *act });
             }
-            Ok(Act::Rules { .. } | Act::Settings { .. } | Act::ResultRefused { .. }) => {}
+            Ok(
+                Act::Rules { .. }
+                | Act::Settings { .. }
+                | Act::ResultRefused { .. }
+                | Act::Undone { .. },
+            ) => {}
             Err(error) => {
                 return Err(self.broken(row.seq, format!("it cannot be read: {error}")));
             }
