@@ -7,21 +7,54 @@
 mod change;
 mod envelope;
 mod hunk;
+mod located;
+mod transaction;
 mod unified;
 
 use std::path::Path;
 
+use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Plan, Planner, Preimage, Preview, Target, ToolCall,
+    DiffPreview, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use self::change::{FileChange, Kind, Mode};
-use crate::disk::{DiskError, Standing};
+use self::change::{FileChange, Kind};
+use self::located::Located;
+use crate::blocking::blocking;
 use crate::shown::shown;
-use crate::text::Text;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
-use crate::{edit, input, path, reach};
+use crate::{input, path, reach};
+
+const DESCRIPTION: &str = "\
+Applies a patch to one or more files: all of it or nothing.
+
+- `patch` is a unified diff, as `git diff` or `diff -u` write it, or has this form:
+*** Begin Patch
+*** Update File: src/a.rs
+@@ fn main() {
+-    old line
++    new line
+*** Add File: src/b.rs
++its first line
+*** Delete File: src/c.rs
+*** Update File: old.rs
+*** Move to: new.rs
+@@
+-a
++b
+*** End Patch
+- Files can be changed, added, deleted and moved. Paths are relative to the working directory.
+- Lines that are kept or removed have to be in the file to the letter. In a unified diff the line \
+numbers may be off; in the other form a hunk is found by its lines, behind the line after `@@`.
+- `fuzz` (0 unless you set it, 3 at most) lets so many lines at either end of a hunk differ.
+- Nothing but the patch: no text before or after it.
+- A file keeps its line ends, its encoding and its mode, unless the patch changes the mode.
+- The user may see every file as a diff before anything is changed and reject it.";
 
 /// Above this many bytes a patch is refused.
 const PATCH_LIMIT: usize = 10 * 1024 * 1024;
@@ -33,34 +66,43 @@ const HUNKS: usize = 5_000;
 /// Above this many bytes in all, the texts of further files are left out: the diffs say what changes.
 const CARRIED: usize = 4 * 1024 * 1024;
 
+/// How many lines at either end of a hunk may differ at the most.
+const FUZZ: usize = 3;
+
 /// The tool that applies a patch.
 #[derive(Clone, Debug)]
 pub struct ApplyPatch {
     workspace: Workspace,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The whole patch.
     patch: String,
-}
-
-/// A change and where it leads.
-struct Located {
-    change: FileChange,
-    at: Target,
-    /// Where the file moves to.
-    to: Option<Target>,
+    /// How many unchanged lines at either end of a hunk may differ from the file (default 0, at most 3).
+    #[serde(default)]
+    fuzz: usize,
 }
 
 impl ApplyPatch {
-    /// Returns the tool.
+    /// Returns the tool, asking before it runs.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self { workspace, needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
 
     fn read(&self, call: &ToolCall) -> Result<Vec<Located>, Invalid> {
-        let Input { patch } = input::parse(call)?;
+        let Input { patch, fuzz } = input::parse(call)?;
+        if fuzz > FUZZ {
+            return Err(Invalid(format!("`fuzz`: at most {FUZZ}; read the file again instead")));
+        }
         if patch.len() > PATCH_LIMIT {
             return Err(Invalid(format!("`patch` is longer than {PATCH_LIMIT} bytes: split it")));
         }
@@ -86,13 +128,22 @@ impl ApplyPatch {
                 changes.len()
             )));
         }
-        let located = changes.into_iter().map(|change| self.locate(&call.cwd, change));
+        let located = changes.into_iter().map(|change| self.locate(&call.cwd, change, fuzz));
         let located = located.collect::<Result<Vec<_>, _>>()?;
         check_apart(&located)?;
         Ok(located)
     }
 
-    fn locate(&self, cwd: &Path, change: FileChange) -> Result<Located, Invalid> {
+    fn apply(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let changes = self.read(permit.call())?;
+        // Everything is worked out before anything is touched.
+        let steps = changes.iter().map(|it| it.step(permit)).collect::<Result<Vec<_>, _>>()?;
+        transaction::carry_out(steps)?;
+        let done: Vec<String> = changes.iter().map(Located::report).collect();
+        Ok(ToolOutput::ok(format!("The patch has been applied:\n{}", done.join("\n"))))
+    }
+
+    fn locate(&self, cwd: &Path, change: FileChange, fuzz: usize) -> Result<Located, Invalid> {
         let at = self.workspace.find(cwd, &change.path)?;
         let to = match &change.kind {
             Kind::Move { to } => Some(self.workspace.find(cwd, to)?),
@@ -105,7 +156,7 @@ impl ApplyPatch {
                 shown(&change.path)
             )));
         }
-        Ok(Located { change, at, to })
+        Ok(Located { change, at, to, fuzz })
     }
 }
 
@@ -135,116 +186,6 @@ fn check_apart(changes: &[Located]) -> Result<(), Invalid> {
     Ok(())
 }
 
-impl Located {
-    fn effects(&self) -> Result<Vec<Effect>, Invalid> {
-        let (path, at) = (&self.change.path, self.at.clone());
-        let mut effects = match (&self.change.kind, &self.to) {
-            (Kind::Delete, _) => vec![Effect::Delete(at)],
-            (Kind::Move { to: path }, Some(to)) => {
-                let mut effects = vec![Effect::Rename { from: at, to: to.clone() }];
-                if !self.change.hunks.is_empty() || self.change.new_mode.is_some() {
-                    effects.extend(reach::writing(path, to.clone())?);
-                }
-                effects
-            }
-            (Kind::Add, _) => reach::writing(path, at)?,
-            (Kind::Update | Kind::Move { .. }, _) => {
-                let mut effects = vec![Effect::Read(at.clone())];
-                effects.extend(reach::writing(path, at)?);
-                effects
-            }
-        };
-        if self.change.makes_link() {
-            let why = format!("`{}` becomes a link: later calls reach where it leads", shown(path));
-            effects.push(Effect::Opaque { why });
-        }
-        Ok(effects)
-    }
-
-    fn summary(&self) -> String {
-        let path = shown(&self.change.path);
-        match &self.change.kind {
-            Kind::Add => format!("add `{path}`"),
-            Kind::Update => format!("change `{path}`"),
-            Kind::Delete => format!("delete `{path}`"),
-            Kind::Move { to } => format!("move `{path}` to `{}`", shown(to)),
-        }
-    }
-
-    /// Shows the change, and tells which files that was computed from.
-    fn preview(&self) -> Result<(DiffPreview, Vec<Preimage>), Invalid> {
-        let path = &self.change.path;
-        let in_words = |error: DiskError| error.in_preview(path);
-        let standing = Standing::read(&self.at.path).map_err(in_words)?;
-        standing.check_writable().map_err(in_words)?;
-        let mut preimages = vec![standing.preimage()];
-        let mut shown = match &self.change.kind {
-            Kind::Add => self.addition(&standing)?,
-            Kind::Update => self.update(path, &standing)?,
-            Kind::Delete => self.deletion(&standing)?,
-            Kind::Move { to } => {
-                if let Some(target) = &self.to {
-                    let new = Standing::read(&target.path).map_err(|e| e.in_preview(to))?;
-                    if new.snapshot.is_some() {
-                        return Err(Invalid(format!("`{to}` exists already: delete it first")));
-                    }
-                    preimages.push(new.preimage());
-                }
-                let moved = self.update(to, &standing)?;
-                DiffPreview { renamed_from: Some(path.clone()), ..moved }
-            }
-        };
-        shown.old_mode = self.change.old_mode.map(|mode| mode.name().to_owned());
-        shown.new_mode = self.change.new_mode.map(|mode| mode.name().to_owned());
-        Ok((shown, preimages))
-    }
-
-    fn addition(&self, standing: &Standing) -> Result<DiffPreview, Invalid> {
-        let path = &self.change.path;
-        if standing.snapshot.is_some() {
-            return Err(Invalid(format!(
-                "`{path}` exists already: change it instead of adding it"
-            )));
-        }
-        let content = self.change.apply("")?;
-        let shown = DiffPreview::new(path.clone(), None, &content, standing.preimage());
-        let link_target = (self.change.new_mode == Some(Mode::Link)).then_some(content);
-        Ok(DiffPreview { link_target, ..shown })
-    }
-
-    /// Shows what becomes of a file, under the path it will have.
-    fn update(&self, path: &str, standing: &Standing) -> Result<DiffPreview, Invalid> {
-        let preimage = standing.preimage();
-        let Some(old) = &standing.snapshot else { return Err(self.missing()) };
-        if self.change.hunks.is_empty() && Text::decode(&old.bytes).is_err() {
-            let size = Some(old.bytes.len() as u64);
-            return Ok(DiffPreview::of_binary(path.to_owned(), size, size, preimage));
-        }
-        let before = edit::text_of(&self.change.path, old)?.content;
-        let after = self.change.apply(&before)?;
-        let shown = DiffPreview::new(path.to_owned(), Some(&before), &after, preimage);
-        let link_target = (self.change.new_mode == Some(Mode::Link)).then_some(after);
-        Ok(DiffPreview { link_target, ..shown })
-    }
-
-    fn deletion(&self, standing: &Standing) -> Result<DiffPreview, Invalid> {
-        let (path, preimage) = (self.change.path.clone(), standing.preimage());
-        let Some(old) = &standing.snapshot else { return Err(self.missing()) };
-        let Ok(text) = Text::decode(&old.bytes) else {
-            let size = Some(old.bytes.len() as u64);
-            return Ok(DiffPreview::of_binary(path, size, None, preimage));
-        };
-        if !self.change.hunks.is_empty() && !self.change.apply(&text.content)?.is_empty() {
-            return Err(Invalid(format!("the patch deletes `{path}` but not all that is in it")));
-        }
-        Ok(DiffPreview::of_deletion(path, &text.content, preimage))
-    }
-
-    fn missing(&self) -> Invalid {
-        Invalid(format!("`{}` does not exist: nothing to change there", self.change.path))
-    }
-}
-
 impl Planner for ApplyPatch {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let changes = self.read(call)?;
@@ -264,6 +205,34 @@ impl Planner for ApplyPatch {
         let (mut files, preimages): (Vec<_>, Vec<_>) = shown.into_iter().unzip();
         lighten(&mut files);
         Ok(Preview::MultiDiff { files, preimages: preimages.concat() })
+    }
+}
+
+#[async_trait]
+impl Tool for ApplyPatch {
+    fn name(&self) -> &'static str {
+        "ApplyPatch"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.apply(&permit)).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod warnings;
 
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -16,13 +17,23 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::blocking::blocking;
 use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
+use crate::sandbox::{Confined, Level, Sandbox, Start, View};
 use crate::shown::shown;
 use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
+
+/// What the model is told of the sandbox, where there is one.
+const IN_SANDBOX: &str = "
+- Commands run in a sandbox: they write in the workspace and `/tmp` (which is gone after the call) only, \
+see no files that hold keys, and reach the network only over HTTP(S) and only where the command itself \
+names the host or is known to use it. When the sandbox was in the way, the output says so at its end. If a \
+command cannot work inside, set `dangerouslyDisableSandbox` and say why in `description`: a person is \
+asked every time.";
 
 const DESCRIPTION: &str = "\
 Runs a command in bash and returns its output.
@@ -59,6 +70,8 @@ pub struct Bash {
     /// What the call itself sets on top; part of the environment already.
     call_env: Vec<(String, String)>,
     needs_approval: NeedsApproval,
+    sandbox: Sandbox,
+    description: Cow<'static, str>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -70,12 +83,32 @@ struct Input {
     timeout: Option<NonZeroU64>,
     /// What the command does, in one short sentence.
     description: Option<String>,
+    /// Runs it outside the sandbox; a person is asked every time.
+    #[serde(default, rename = "dangerouslyDisableSandbox")]
+    leaves_sandbox: Option<bool>,
 }
 
 impl Bash {
     /// Returns the tool, asking before it runs. Commands see `environment` and nothing else.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
-        Self { workspace, environment, call_env: Vec::new(), needs_approval: true.into() }
+        Self {
+            workspace,
+            environment,
+            call_env: Vec::new(),
+            needs_approval: true.into(),
+            sandbox: Sandbox::off(),
+            description: DESCRIPTION.into(),
+        }
+    }
+
+    /// Runs commands inside a sandbox, but for those that a person lets out of it.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
+        let description = match sandbox.level() {
+            Level::None => DESCRIPTION.into(),
+            _ => format!("{DESCRIPTION}{IN_SANDBOX}").into(),
+        };
+        Self { sandbox, description, ..self }
     }
 
     /// Sets variables that the call brings along: commands see them, and the reading heeds them.
@@ -94,16 +127,38 @@ impl Bash {
 impl Bash {
     /// Reads what a command would do, part by part.
     fn understood(&self, command: &str, cwd: &Path) -> shell::Analysis {
-        let machine = Here::new(&self.workspace, &self.environment);
-        let context = shell::Context {
-            cwd,
-            home: self.environment.get("HOME").map(Path::new),
-            env: &self.call_env,
-            own: self.workspace.off_limits(),
-            machine: &machine,
-        };
-        shell::analyse(command, &context)
+        Here::new(&self.workspace, &self.environment).understood(command, cwd, &self.call_env)
     }
+
+    /// Returns how the command is started: inside, with what was judged, unless it leaves.
+    async fn confined(
+        &self,
+        permit: &Cleared,
+        input: &Input,
+        shell: &'static Path,
+        cancel: &CancellationToken,
+    ) -> Result<Confined, ToolError> {
+        let sandbox = if input.leaves() { Sandbox::off() } else { self.sandbox.clone() };
+        let home = self.environment.get("HOME").map(Path::new);
+        let view = View::of(&self.workspace, home).granting(permit.effects());
+        let arguments = ["-c".to_owned(), input.command.clone()];
+        let (cwd, environment) = (permit.call().cwd.clone(), self.environment.clone());
+        blocking(cancel, move |_| {
+            let start = Start {
+                program: shell,
+                arguments: &arguments,
+                cwd: &cwd,
+                environment: &environment,
+            };
+            // Without its sandbox a command does not run: nobody has said that it may.
+            sandbox.confine(&view, &start).map_err(|cause| not_run(shell, cause))
+        })
+        .await
+    }
+}
+
+fn not_run(shell: &Path, cause: std::io::Error) -> ToolError {
+    ToolError::Io { doing: "run", path: shell.display().to_string(), cause }
 }
 
 fn read(call: &ToolCall) -> Result<Input, Invalid> {
@@ -123,6 +178,10 @@ fn read(call: &ToolCall) -> Result<Input, Invalid> {
 }
 
 impl Input {
+    fn leaves(&self) -> bool {
+        self.leaves_sandbox == Some(true)
+    }
+
     fn time_limit(&self) -> u64 {
         self.timeout.map_or(DEFAULT_TIMEOUT, NonZeroU64::get)
     }
@@ -130,20 +189,33 @@ impl Input {
 
 impl Planner for Bash {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let Input { command, .. } = read(call)?;
-        let summary = format!("Run `{}`", shown(&command));
-        let understood = self.understood(&command, &call.cwd);
+        let input = read(call)?;
+        let command = shown(&input.command);
+        let leaves = input.leaves();
+        let summary = if leaves {
+            format!("Run `{command}` outside the sandbox")
+        } else {
+            format!("Run `{command}`")
+        };
+        let understood = self.understood(&input.command, &call.cwd);
         let mut effects = understood.effects;
+        effects.extend(leaves.then_some(Effect::LeavesSandbox));
         effects.extend(
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
-        Ok(Plan { effects, summary, commands: understood.parts })
+        let sandboxed = self.sandbox.level().holds() && !leaves;
+        Ok(Plan { effects, summary, commands: understood.parts, sandboxed })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         let input = read(call)?;
+        let mut warnings = warnings::of(&input.command, &call.cwd, &self.workspace);
+        if input.leaves() {
+            let leaving = "runs outside the sandbox: it can do anything its user can";
+            warnings.insert(0, leaving.to_owned());
+        }
         Ok(Preview::Command(CommandPreview {
-            warnings: warnings::of(&input.command, &call.cwd, &self.workspace),
+            warnings,
             cwd: call.cwd.display().to_string(),
             timeout_ms: input.time_limit(),
             description: input.description,
@@ -160,7 +232,7 @@ impl Tool for Bash {
     }
 
     fn description(&self) -> &str {
-        DESCRIPTION
+        &self.description
     }
 
     fn input_schema(&self) -> Value {
@@ -191,22 +263,28 @@ impl Tool for Bash {
             )));
         }
         let time_limit = Duration::from_millis(input.time_limit());
+        let confined = self.confined(&permit, &input, shell, &cancel).await?;
+        let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
         let launch = Launch {
-            program: shell,
-            arguments: &["-c", &input.command],
+            program: confined.program(),
+            arguments: &arguments,
             cwd,
-            environment: &self.environment,
+            environment: confined.environment(),
             time_limit,
             keep: OUTPUT_LIMIT / 2,
             listener: None,
         };
-        let started = process::run(launch, &cancel).await;
-        let ended = started.map_err(|cause| ToolError::Io {
-            doing: "run",
-            path: shell.display().to_string(),
-            cause,
-        })?;
-        answer(ended, time_limit)
+        let started = process::run_watched(launch, confined.watch(), &cancel).await;
+        answer(started.map_err(|cause| not_run(shell, cause))?, time_limit, &confined)
+    }
+}
+
+/// Some walls are told by a signal alone, which a shell passes on as a code.
+fn signalled(code: i32) -> Option<&'static str> {
+    match code - 128 {
+        25 => Some("File size limit exceeded"),
+        31 => Some("Bad system call"),
+        _ => None,
     }
 }
 
@@ -214,7 +292,11 @@ fn bash() -> Option<&'static Path> {
     SHELLS.iter().map(Path::new).find(|shell| shell.exists())
 }
 
-fn answer(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
+fn answer(
+    ended: Ended,
+    time_limit: Duration,
+    confined: &Confined,
+) -> Result<ToolOutput, ToolError> {
     let (closing, is_error) = match ended.end {
         End::Cancelled => return Err(ToolError::Interrupted),
         End::TimedOut => (Some(format!("Command timed out after {}", spoken(time_limit))), true),
@@ -228,8 +310,18 @@ fn answer(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
             (Some(closing), true)
         }
     };
+    let exceeded = ended.exceeded;
+    let by_signal = match ended.end {
+        End::Exited(status) => status.code().and_then(signalled),
+        End::TimedOut | End::Cancelled => None,
+    };
     let (stdout, stderr) = ended.texts(OUTPUT_LIMIT);
-    let parts = [stdout, stderr, closing.unwrap_or_default()];
+    // What a command prints that succeeds is seldom about walls.
+    let mut told = if is_error { vec![stdout.as_str(), &stderr] } else { vec![stderr.as_str()] };
+    told.extend(by_signal);
+    let notes = confined.notes(&told, exceeded);
+    let mut parts = vec![stdout, stderr, closing.unwrap_or_default()];
+    parts.extend(notes);
     let mut content = String::new();
     for part in parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()) {
         if !content.is_empty() {
@@ -240,5 +332,5 @@ fn answer(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
     if content.is_empty() {
         content.push_str("(no output)");
     }
-    Ok(ToolOutput { content, is_error })
+    Ok(ToolOutput { is_error, ..ToolOutput::ok(content) })
 }

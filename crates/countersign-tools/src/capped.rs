@@ -1,7 +1,7 @@
 //! Output that is too long: its head and its tail, and how much was cut between them.
 
 /// The two ends of a stream of any length, in little memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Capped {
     /// How many characters either end keeps.
     keep: usize,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use countersign_core::Planner;
 
 use crate::claude_code::{AsClaudeCodes, ClaudeCodeTool, Monitor, OF_BASH, OF_READ};
+use crate::task::TaskOfOthers;
 use crate::unknown::UnknownTool;
 use crate::{
-    ApplyPatch, Bash, ClientRoot, Edit, Environment, ExecuteCommand, Glob, Grep, ListDir,
-    ListDirectory, McpTool, MultiEdit, NotebookEdit, Read, ReadFile, Task, TodoRead, TodoWrite,
-    WebFetch, WebSearch, Workspace, Write, WriteFile,
+    Bash, ClientRoot, Environment, ExecuteCommand, ListDirectory, McpTool, Read, ReadFile, Toolbox,
+    WebFetch, WebSearch, Workspace, WriteFile,
 };
 
 /// The planners of a project, by name.
@@ -19,6 +19,8 @@ use crate::{
 pub struct Catalogue {
     workspace: Workspace,
     environment: Environment,
+    /// Our own tools, as they judge calls that others run.
+    toolbox: Toolbox,
     call_env: Vec<(String, String)>,
     /// None where there is no root: then a client has no project here.
     client: Option<ClientRoot>,
@@ -28,7 +30,10 @@ impl Catalogue {
     /// Returns the catalogue of a workspace; a client's project lies where its first root does.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
         let client = workspace.roots().first().map(|root| ClientRoot::new(root));
-        Self { workspace, environment, call_env: Vec::new(), client }
+        let toolbox = Toolbox::full(&workspace, environment.clone())
+            .with(WebFetch::of_others())
+            .with(WebSearch::of_others());
+        Self { workspace, environment, toolbox, call_env: Vec::new(), client }
     }
 
     /// Sets where the project lies on the client's machine.
@@ -45,34 +50,30 @@ impl Catalogue {
 
     /// Returns what judges calls of a name, to the letter; nothing for a name that is not known.
     pub fn planner(&self, name: &str) -> Option<Arc<dyn Planner>> {
-        let (workspace, client) = (|| self.workspace.clone(), || self.client.clone());
+        let client = || self.client.clone();
         Some(match name {
-            "Read" => Arc::new(AsClaudeCodes::new(Read::new(workspace()), OF_READ)),
-            "Write" => Arc::new(Write::new(workspace())),
-            "Edit" => Arc::new(Edit::new(workspace())),
-            "MultiEdit" => Arc::new(MultiEdit::new(workspace())),
-            "NotebookEdit" => Arc::new(NotebookEdit::new(workspace())),
-            "ApplyPatch" => Arc::new(ApplyPatch::new(workspace())),
+            "Read" => Arc::new(AsClaudeCodes::new(Read::new(self.workspace.clone()), OF_READ)),
             "Bash" => Arc::new(AsClaudeCodes::new(self.bash(), OF_BASH)),
             "Monitor" => Arc::new(Monitor(self.bash())),
-            "Glob" => Arc::new(Glob::new(workspace())),
-            "Grep" => Arc::new(Grep::new(workspace())),
-            "ListDir" => Arc::new(ListDir::new(workspace())),
-            "WebFetch" => Arc::new(WebFetch),
-            "WebSearch" => Arc::new(WebSearch),
-            "TodoWrite" => Arc::new(TodoWrite::new(workspace())),
-            "TodoRead" => Arc::new(TodoRead::new(workspace())),
-            "Task" | "Agent" => Arc::new(Task),
+            "Task" | "Agent" => Arc::new(TaskOfOthers),
             "read_file" => Arc::new(ReadFile::new(client()?)),
             "write_file" => Arc::new(WriteFile::new(client()?)),
             "list_directory" => Arc::new(ListDirectory::new(client()?)),
             "execute_command" => {
                 Arc::new(ExecuteCommand::new(client()?).with_call_env(self.call_env.clone()))
             }
-            other => match ClaudeCodeTool::named(other, &self.workspace) {
-                Some(tool) => Arc::new(tool),
-                None => Arc::new(McpTool::named(other)?),
-            },
+            other => return self.planner_of_other(other),
+        })
+    }
+
+    /// Those that are the same whoever calls them, and those that are only ever others'.
+    fn planner_of_other(&self, name: &str) -> Option<Arc<dyn Planner>> {
+        if let Some(tool) = self.toolbox.get(name) {
+            return Some(Arc::clone(tool) as Arc<dyn Planner>);
+        }
+        Some(match ClaudeCodeTool::named(name, &self.workspace) {
+            Some(tool) => Arc::new(tool),
+            None => Arc::new(McpTool::named(name)?),
         })
     }
 

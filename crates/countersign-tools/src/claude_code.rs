@@ -128,25 +128,14 @@ impl Planner for Monitor {
 pub(crate) struct Added {
     name: &'static str,
     is_flag: bool,
-    /// What it asks for where it is set, if that is for a person to say.
-    asks: Option<&'static str>,
 }
 
 /// Those of `Bash`.
-pub(crate) const OF_BASH: &[Added] = &[
-    Added { name: "run_in_background", is_flag: true, asks: None },
-    Added {
-        name: "dangerouslyDisableSandbox",
-        is_flag: true,
-        asks: Some("it would leave Claude Code's sandbox"),
-    },
-];
+pub(crate) const OF_BASH: &[Added] = &[Added { name: "run_in_background", is_flag: true }];
 
 /// Those of `Read`.
-pub(crate) const OF_READ: &[Added] = &[
-    Added { name: "allow_large", is_flag: true, asks: None },
-    Added { name: "pages", is_flag: false, asks: None },
-];
+pub(crate) const OF_READ: &[Added] =
+    &[Added { name: "allow_large", is_flag: true }, Added { name: "pages", is_flag: false }];
 
 /// A tool of ours, as Claude Code calls it.
 #[derive(Clone, Debug)]
@@ -160,17 +149,14 @@ impl<P> AsClaudeCodes<P> {
         Self { tool, added }
     }
 
-    /// Returns the call without what was added, and what that asks for.
-    fn ours(&self, call: &ToolCall) -> Result<(ToolCall, Vec<Effect>), Invalid> {
+    /// Returns the call without what was added.
+    fn ours(&self, call: &ToolCall) -> Result<ToolCall, Invalid> {
         let mut call = call.clone();
-        let mut asked = Vec::new();
-        let Value::Object(fields) = &mut call.input else { return Ok((call, asked)) };
-        for Added { name, is_flag, asks } in self.added {
+        let Value::Object(fields) = &mut call.input else { return Ok(call) };
+        for Added { name, is_flag } in self.added {
             match fields.shift_remove(*name) {
                 None | Some(Value::Null | Value::Bool(false)) => {}
-                Some(Value::Bool(true)) if *is_flag => {
-                    asked.extend(asks.map(|why| Effect::Opaque { why: why.to_owned() }));
-                }
+                Some(Value::Bool(true)) if *is_flag => {}
                 Some(Value::String(_)) if !is_flag => {}
                 Some(_) => {
                     let kind = if *is_flag { "a boolean" } else { "a text" };
@@ -178,19 +164,16 @@ impl<P> AsClaudeCodes<P> {
                 }
             }
         }
-        Ok((call, asked))
+        Ok(call)
     }
 }
 
 impl<P: Planner> Planner for AsClaudeCodes<P> {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (call, asked) = self.ours(call)?;
-        let mut plan = self.tool.plan(&call)?;
-        plan.effects.extend(asked);
-        Ok(plan)
+        self.tool.plan(&self.ours(call)?)
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        self.tool.preview(&self.ours(call)?.0)
+        self.tool.preview(&self.ours(call)?)
     }
 }

@@ -4,6 +4,8 @@
 //! opened from the folder above it and must not be one: a link put there in the meantime leads nowhere.
 
 mod listing;
+mod opener;
+mod removal;
 mod temporary;
 
 use std::ffi::OsStr;
@@ -13,11 +15,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use countersign_core::{Digest, Invalid, Permit, Preimage};
-use rustix::fs::{Mode, OFlags};
+use countersign_core::{Digest, FileState, Invalid, Permit, Preimage};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use self::listing::{Found, is_folder, list};
+pub(crate) use self::opener::Opener;
 use self::temporary::{Placed, Temporary};
 use crate::ToolError;
 use crate::text::size;
@@ -116,10 +119,26 @@ impl Standing {
         Ok(Self { path: path.to_owned(), snapshot })
     }
 
+    /// Reads once more what there is at the same path.
+    pub(crate) fn again(&self) -> Result<Self, DiskError> {
+        Self::read(&self.path)
+    }
+
     /// Returns what a decision is to be bound to.
     pub(crate) fn preimage(&self) -> Preimage {
         let digest = self.snapshot.as_ref().map(|snapshot| Digest::of(&snapshot.bytes));
         Preimage { path: self.path.clone(), digest }
+    }
+
+    /// Returns what there is as it is kept of changes.
+    pub(crate) fn state(&self) -> FileState {
+        match &self.snapshot {
+            None => FileState::Absent,
+            Some(snapshot) => FileState::File {
+                digest: Digest::of(&snapshot.bytes),
+                mode: snapshot.metadata.mode() & 0o7777,
+            },
+        }
     }
 
     /// Checks that this is what the decision was bound to, if it was bound to anything.
@@ -149,21 +168,32 @@ impl Standing {
     ///
     /// Keeps the mode and, where we may, the owner. Makes missing folders above a new file.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), DiskError> {
+        self.replace_like(bytes, self.snapshot.as_ref(), None)
+    }
+
+    /// The same with the mode and the owner of `like`, and executable or not where that is said.
+    pub(crate) fn replace_like(
+        &self,
+        bytes: &[u8],
+        like: Option<&Snapshot>,
+        executable: Option<bool>,
+    ) -> Result<(), DiskError> {
         self.check_writable()?;
+        let like = like.map(|snapshot| &snapshot.metadata);
         let (above, name) = parts(&self.path)?;
         let folder = open_folder(above, Missing::Make)?;
         let io = |error| DiskError::Io("write", error);
         let put = |temporary: Temporary<'_>| {
-            temporary.fill(bytes, self.metadata()).map_err(io)?;
+            temporary.fill(bytes, like, executable).map_err(io)?;
             self.check_still(&folder, above, name)?;
             temporary.place(name, self.snapshot.is_none())
         };
-        let placed = match Temporary::unnamed(&folder, self.metadata()) {
+        let placed = match Temporary::unnamed(&folder, like) {
             Some(temporary) => put(temporary)?,
             None => Placed::Nameless,
         };
         if placed == Placed::Nameless {
-            put(Temporary::named(&folder, self.metadata())?)?;
+            put(Temporary::named(&folder, like)?)?;
         }
         sync_folder(&folder).map_err(io)
     }
@@ -213,14 +243,27 @@ fn stamp(metadata: &Metadata) -> [i64; 8] {
 /// Opens a regular file to read it.
 pub(crate) fn open(path: &Path) -> Result<(File, Metadata), DiskError> {
     let Ok((above, name)) = parts(path) else { return Err(DiskError::Folder) };
-    let folder = open_folder(above, Missing::Report)?;
-    let seen = look(&folder, name).map_err(|error| match error {
+    open_in(&open_folder(above, Missing::Report)?, name)
+}
+
+fn open_in(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError> {
+    // Some devices do something when they are opened: so a look first.
+    let seen = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    let seen = seen.map_err(|error| match error {
         Errno::NOENT => DiskError::Missing,
         other => DiskError::Io("read", other.into()),
     })?;
-    check_regular(&seen)?;
+    if FileType::from_raw_mode(seen.st_mode) != FileType::RegularFile {
+        let odd = look(folder, name).map_err(|error| DiskError::Io("read", error.into()))?;
+        check_regular(&odd)?;
+    }
+    open_regular(folder, name)
+}
+
+/// Opens what was seen to be a regular file.
+fn open_regular(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | NO_LINK;
-    let file = rustix::fs::openat(&folder, name, flags, Mode::empty()).map(File::from);
+    let file = rustix::fs::openat(folder, name, flags, Mode::empty()).map(File::from);
     let file = file.map_err(|error| match error {
         Errno::NOENT => DiskError::Missing,
         Errno::LOOP => DiskError::Changed,
@@ -266,9 +309,28 @@ enum Missing {
     Report,
 }
 
+/// Opens a folder in one step, through no link. None where the system cannot do that, and where there
+/// is something to say: then it is found out part by part.
+#[cfg(target_os = "linux")]
+fn open_at_once(path: &Path, flags: OFlags) -> Option<OwnedFd> {
+    use rustix::fs::{CWD, ResolveFlags, openat2};
+    let absolute = path.is_absolute();
+    let plain = !path.components().any(|part| part == Component::ParentDir);
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    opened.ok().filter(|_| absolute && plain)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(_: &Path, _: OFlags) -> Option<OwnedFd> {
+    None
+}
+
 /// Opens a folder from the root down, part by part, through no link.
 fn open_folder(path: &Path, missing: Missing) -> Result<OwnedFd, DiskError> {
     let flags = LOOK | OFlags::DIRECTORY | NO_LINK;
+    if let Some(folder) = open_at_once(path, flags) {
+        return Ok(folder);
+    }
     let io = |error: Errno| DiskError::Io("open", error.into());
     let mut here = rustix::fs::open("/", flags, Mode::empty()).map_err(io)?;
     for part in path.components() {

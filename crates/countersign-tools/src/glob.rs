@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 use ignore::DirEntry;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
+use crate::disk::Opener;
 use crate::shown::shown;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
@@ -55,7 +56,7 @@ struct Input {
 struct Search {
     /// The pattern as it was given.
     pattern: String,
-    matcher: GlobMatcher,
+    matcher: GlobSet,
     /// The folder as it was given.
     path: String,
     target: Target,
@@ -87,10 +88,11 @@ impl Glob {
         }
         let rest = rest.strip_prefix("./").unwrap_or(rest);
         let anchored = if pattern.contains('/') { rest.to_owned() } else { format!("**/{rest}") };
+        // A set of one: it knows shorter ways than a regular expression for what is usual.
         let glob = GlobBuilder::new(&anchored).literal_separator(true).build();
-        let matcher = glob
-            .map_err(|error| Invalid(format!("`pattern`: {}; mend it", error.kind())))?
-            .compile_matcher();
+        let matcher = glob.and_then(|glob| GlobSet::new([glob]));
+        let matcher =
+            matcher.map_err(|error| Invalid(format!("`pattern`: {}; mend it", error.kind())))?;
         let target = self.workspace.find(&call.cwd, &path)?;
         Ok(Search { pattern, matcher, path, target })
     }
@@ -158,11 +160,35 @@ struct Newest {
 }
 
 impl Newest {
-    fn add(&mut self, changed: SystemTime, path: PathBuf) {
+    fn add(&mut self, changed: SystemTime, path: &Path) {
         self.count += 1;
-        self.files.push(Reverse((changed, Reverse(path))));
+        let is_full = self.files.len() >= LIMIT;
+        if is_full && self.files.peek().is_some_and(|Reverse((oldest, _))| changed < *oldest) {
+            return;
+        }
+        self.keep(Reverse((changed, Reverse(path.to_owned()))));
+    }
+
+    fn keep(&mut self, file: Reverse<(SystemTime, Reverse<PathBuf>)>) {
+        self.files.push(file);
         if self.files.len() > LIMIT {
             self.files.pop();
+        }
+    }
+}
+
+/// What one thread finds; it is put to the rest when the thread is done.
+struct Finds<'a> {
+    own: Newest,
+    all: &'a Mutex<Newest>,
+}
+
+impl Drop for Finds<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.count += self.own.count;
+        for file in std::mem::take(&mut self.own.files) {
+            all.keep(file);
         }
     }
 }
@@ -173,16 +199,18 @@ impl Search {
             return Err(ToolError::invalid(format!("`{}` is a file, not a folder", self.path)));
         }
         let found = Mutex::new(Newest::default());
-        let visit = |entry: &DirEntry| {
-            let path = entry.path();
-            if path.strip_prefix(&self.target.path).is_ok_and(|path| self.matcher.is_match(path)) {
-                let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
-                let changed = changed.unwrap_or(SystemTime::UNIX_EPOCH);
-                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.add(changed, path.to_owned());
+        walk::each_file(&walk::through(&self.target.path), cancel, || {
+            let mut finds = Finds { own: Newest::default(), all: &found };
+            let mut opener = Opener::default();
+            move |entry: &DirEntry| {
+                let path = entry.path();
+                let below = path.strip_prefix(&self.target.path);
+                if below.is_ok_and(|path| self.matcher.is_match(path)) {
+                    let changed = opener.changed(path);
+                    finds.own.add(changed.unwrap_or(SystemTime::UNIX_EPOCH), path);
+                }
             }
-        };
-        walk::each_file(&walk::through(&self.target.path), cancel, || visit);
+        });
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
         }

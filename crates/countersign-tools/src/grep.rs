@@ -12,9 +12,9 @@ use countersign_core::{Invalid, Plan, Planner, Preview, Special, Target, ToolCal
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
+use ignore::{DirEntry, WalkBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,10 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use self::found::{Found, Interruptible, Page, Wanted};
 use crate::blocking::blocking;
+use crate::disk::Opener;
 use crate::shown::shown;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
-use crate::{disk, input, reach, walk};
+use crate::{input, reach, walk};
 
 const DESCRIPTION: &str = "\
 Searches the content of files with a regular expression, as ripgrep does.
@@ -243,7 +244,8 @@ impl Search {
         let walk = self.walk()?;
         let finds = Mutex::new(Vec::new());
         let (secrets, collected) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let visit = |searcher: &mut Searcher, path: &Path| {
+        let visit = |tools: &mut (Searcher, Opener), entry: &DirEntry| {
+            let path = entry.path();
             if self.is_secret(workspace, path) {
                 secrets.fetch_add(1, Ordering::Relaxed);
                 return;
@@ -252,14 +254,14 @@ impl Search {
                 return;
             }
             let shown = path.strip_prefix(&cwd).unwrap_or(path);
-            if let Some(found) = self.search(searcher, path, shown, cancel) {
+            if let Some(found) = self.search(tools, entry, shown, cancel) {
                 collected.fetch_add(found.bytes(), Ordering::Relaxed);
                 finds.lock().unwrap_or_else(PoisonError::into_inner).push(found);
             }
         };
         walk::each_file(&walk, cancel, || {
-            let mut searcher = self.searcher();
-            move |entry| visit(&mut searcher, entry.path())
+            let mut tools = (self.searcher(), Opener::default());
+            move |entry: &DirEntry| visit(&mut tools, entry)
         });
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
@@ -295,8 +297,7 @@ impl Search {
 
     /// Returns whether a file may hold secrets although what was asked for does not look like it.
     fn is_secret(&self, workspace: &Workspace, path: &Path) -> bool {
-        let secret = Some(Special::Secret);
-        self.target.place.special != secret && workspace.place(path).special == secret
+        self.target.place.special != Some(Special::Secret) && workspace.is_secret(path)
     }
 
     fn walk(&self) -> Result<WalkBuilder, Invalid> {
@@ -350,12 +351,13 @@ impl Search {
     /// Searches one file; none where nothing is found or it cannot be read.
     fn search(
         &self,
-        searcher: &mut Searcher,
-        path: &Path,
+        (searcher, opener): &mut (Searcher, Opener),
+        entry: &DirEntry,
         shown: &Path,
         cancel: &CancellationToken,
     ) -> Option<Found> {
-        let (file, metadata) = disk::open(path).ok()?;
+        let (path, seen) = (entry.path(), entry.file_type());
+        let (file, metadata) = opener.open_seen(path, seen).ok()?;
         let wanted = Wanted {
             lines: self.input.output_mode == OutputMode::Content,
             only_whether: self.input.output_mode == OutputMode::FilesWithMatches,

@@ -12,7 +12,7 @@ const ASKING: u64 = 300;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolInfo {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// What it is for.
     pub description: String,
     /// Its fields, by name, each with its schema.
@@ -32,7 +32,7 @@ impl ToolInfo {
         let parameters = schema.get_mut("properties").map(Value::take);
         let requires_approval = tool.needs_approval(&Value::Object(serde_json::Map::new())).await;
         Self {
-            name: tool.name(),
+            name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             parameters: parameters.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
             requires_approval,

@@ -1,49 +1,157 @@
-//! `ListDir`: what is in a folder.
+//! `ListDir`: what is in a folder, and in those below it as deep as is asked for.
 
-use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall};
+mod listing;
+
+use std::num::NonZeroUsize;
+
+use async_trait::async_trait;
+use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use self::listing::Listing;
+use crate::blocking::blocking;
 use crate::shown::shown;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
-use crate::{input, reach};
+use crate::{input, reach, walk};
+
+const DESCRIPTION: &str = "\
+Lists what is in a folder: names in alphabetical order, folders with a `/` at the end, files with their \
+size, links with where they lead.
+
+- `path` is absolute, or relative to the working directory; `.` is the working directory itself.
+- `depth` says how many levels are shown: 1 unless you set it, 10 at most. Deeper levels are indented. \
+Below the first level, what `.gitignore` names is left out, and links are never followed.
+- `ignore` takes patterns of names to leave out, such as `[\"*.o\", \"node_modules\"]`.
+- At most 1000 entries are shown; the answer says how many more there are.
+- To find files by name use Glob, by content use Grep.";
+
+/// How deep a listing goes at the most.
+const DEEPEST: usize = 10;
 
 /// The tool that lists a folder.
 #[derive(Clone, Debug)]
 pub struct ListDir {
     workspace: Workspace,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The folder to list, absolute or relative to the working directory.
     path: String,
-    /// Patterns of names to leave out: they narrow, so they are not judged.
-    #[serde(default, rename = "ignore")]
-    _ignore: Option<Vec<String>>,
+    /// Patterns of names to leave out.
+    // They narrow, so they are not judged.
+    ignore: Option<Vec<String>>,
+    /// How many levels to show (default 1, at most 10).
+    depth: Option<NonZeroUsize>,
+}
+
+/// An input, understood.
+struct Search {
+    path: String,
+    target: Target,
+    ignored: GlobSet,
+    depth: usize,
 }
 
 impl ListDir {
-    /// Returns the tool.
+    /// Returns the tool, not asking before it runs.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self { workspace, needs_approval: false.into() }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
-        let target = self.workspace.find(&call.cwd, &input.path)?;
-        Ok((input, target))
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
+
+    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
+        let Input { path, ignore, depth } = input::parse(call)?;
+        let target = self.workspace.find(&call.cwd, &path)?;
+        let depth = depth.map_or(1, NonZeroUsize::get);
+        if depth > DEEPEST {
+            return Err(Invalid(format!("`depth`: at most {DEEPEST}; list a folder further down")));
+        }
+        let ignored = patterns(&ignore.unwrap_or_default())
+            .map_err(|error| Invalid(format!("`ignore`: {}; mend it", error.kind())))?;
+        Ok(Search { path, target, ignored, depth })
+    }
+}
+
+fn patterns(ignore: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in ignore {
+        set.add(GlobBuilder::new(pattern.trim_end_matches('/')).literal_separator(true).build()?);
+    }
+    set.build()
 }
 
 impl Planner for ListDir {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (input, target) = self.read(call)?;
-        let summary = format!("List `{}`", shown(&input.path));
-        Ok(Plan::new(vec![reach::reading(&input.path, target)?], summary))
+        let search = self.read(call)?;
+        let summary = format!("List `{}`", shown(&search.path));
+        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         self.read(call)?;
         Ok(input::as_preview(call))
+    }
+}
+
+impl Search {
+    fn run(&self, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        if !walk::check_exists(&self.path, &self.target)?.is_dir() {
+            let path = &self.path;
+            return Err(ToolError::invalid(format!("`{path}` is a file; use Read to see it")));
+        }
+        let mut listing = Listing::new(&self.target.path, &self.ignored);
+        listing.add_top().map_err(|cause| ToolError::Io {
+            doing: "list",
+            path: self.path.clone(),
+            cause,
+        })?;
+        if self.depth > 1 {
+            listing.add_below(self.depth, cancel);
+        }
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        Ok(ToolOutput::ok(listing.text()))
+    }
+}
+
+#[async_trait]
+impl Tool for ListDir {
+    fn name(&self) -> &'static str {
+        "ListDir"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |cancel| tool.read(permit.call())?.run(cancel)).await
     }
 }

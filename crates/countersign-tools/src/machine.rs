@@ -9,7 +9,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use countersign_core::shell::Machine;
+use countersign_core::shell::{self, Machine};
 use countersign_core::{Side, Special, Target};
 use ignore::WalkBuilder;
 
@@ -133,6 +133,23 @@ impl<'a> Here<'a> {
     /// Returns the machine as a command finds it now.
     pub(crate) fn new(workspace: &'a Workspace, environment: &'a Environment) -> Self {
         Self { workspace, environment, looked_up: Mutex::default() }
+    }
+
+    /// Reads what a command would do here, part by part.
+    pub(crate) fn understood(
+        &self,
+        command: &str,
+        cwd: &Path,
+        call_env: &[(String, String)],
+    ) -> shell::Analysis {
+        let context = shell::Context {
+            cwd,
+            home: self.environment.get("HOME").map(Path::new),
+            env: call_env,
+            own: self.workspace.off_limits(),
+            machine: self,
+        };
+        shell::analyse(command, &context)
     }
 
     fn which(&self, name: &str) -> Which {

@@ -1,12 +1,37 @@
 //! `MultiEdit`: several replacements in one file, one after the other, all of them or none.
 
-use countersign_core::{DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall};
+use async_trait::async_trait;
+use countersign_core::{
+    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    UnifiedDiff,
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use crate::blocking::blocking;
 use crate::disk::{DiskError, Standing};
 use crate::shown::shown;
+use crate::text::{Encoding, Text};
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{edit, input, reach};
+
+const DESCRIPTION: &str = "\
+Makes several replacements in one file, one after the other: all of them or none.
+
+- Prefer it over several calls of Edit when you change one file in several places.
+- Each edit is as in Edit: `old_string` has to be in the file to the letter, and only once unless \
+`replace_all` is set. Read the file first.
+- An edit sees what the edits before it left. If one does not fit, none is made, and the answer says \
+which one and why.
+- An empty `old_string` in the first edit makes a new file.
+- Write line ends as `\\n`; a file with `\\r\\n` keeps its own, and so do encoding and byte order mark.
+- The user may see all changes as one diff before they are made and reject them.";
+
+/// How many lines of the diff the model is shown.
+const REPORTED: usize = 120;
 
 /// Above this many edits a call is refused: nobody reads that far.
 const EDITS: usize = 200;
@@ -15,29 +40,41 @@ const EDITS: usize = 200;
 #[derive(Clone, Debug)]
 pub struct MultiEdit {
     workspace: Workspace,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The path of the file to change, absolute or relative to the working directory.
     file_path: String,
+    /// The replacements, in the order in which they are made.
     edits: Vec<Step>,
 }
 
 /// One replacement, in what the one before it left.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Step {
+    /// The text to replace, exactly as the edits before left it.
     old_string: String,
+    /// The text to put in its place; different from `old_string`.
     new_string: String,
+    /// Whether to replace every occurrence of `old_string` (default false).
     #[serde(default)]
     replace_all: bool,
 }
 
 impl MultiEdit {
-    /// Returns the tool.
+    /// Returns the tool, asking before it runs.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self { workspace, needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
 
     fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
@@ -60,6 +97,19 @@ impl MultiEdit {
         }
         Ok((input, target))
     }
+
+    fn change(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let (input, target) = self.read(permit.call())?;
+        let in_words = |error: DiskError| error.at(&input.file_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check(permit).map_err(in_words)?;
+        let before = input.before(&standing)?;
+        let content = before.as_ref().map(|text| text.content.as_str());
+        let after = input.apply(content)?;
+        let encoding = before.as_ref().map_or(Encoding::Utf8, |text| text.encoding);
+        standing.replace(&encoding.encode(&after)).map_err(in_words)?;
+        Ok(ToolOutput::ok(input.report(content, &after)))
+    }
 }
 
 /// Says which edit is wrong, counted from 1, and why.
@@ -68,6 +118,27 @@ fn step(index: usize, fault: &str) -> Invalid {
 }
 
 impl Input {
+    /// Returns the text as it is; none where there is no file yet.
+    fn before(&self, standing: &Standing) -> Result<Option<Text>, Invalid> {
+        standing.snapshot.as_ref().map(|old| edit::text_of(&self.file_path, old)).transpose()
+    }
+
+    /// Tells the model what has changed.
+    fn report(&self, before: Option<&str>, after: &str) -> String {
+        let (path, count) = (&self.file_path, self.edits.len());
+        let done = if before.is_some() { "updated" } else { "created" };
+        let edits =
+            if count == 1 { "1 edit was".to_owned() } else { format!("{count} edits were") };
+        let mut lines = UnifiedDiff::between(path, before.unwrap_or_default(), after).lines;
+        let more = lines.len().saturating_sub(REPORTED);
+        lines.truncate(REPORTED);
+        if more > 0 {
+            lines.push(format!("[{more} more lines of the diff]"));
+        }
+        let lines = lines.join("\n");
+        format!("The file {path} has been {done}: {edits} made. Here is the diff:\n{lines}")
+    }
+
     /// Makes every change in memory.
     fn apply(&self, before: Option<&str>) -> Result<String, Invalid> {
         let mut edits = self.edits.iter().enumerate();
@@ -103,11 +174,38 @@ impl Planner for MultiEdit {
         let in_words = |error: DiskError| error.in_preview(&input.file_path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
-        let text = standing.snapshot.as_ref().map(|old| edit::text_of(&input.file_path, old));
-        let before = text.transpose()?.map(|text| text.content);
+        let before = input.before(&standing)?.map(|text| text.content);
         let after = input.apply(before.as_deref())?;
         let preimage = standing.preimage();
         let change = DiffPreview::new(input.file_path, before.as_deref(), &after, preimage.clone());
         Ok(Preview::MultiDiff { files: vec![change], preimages: vec![preimage] })
+    }
+}
+
+#[async_trait]
+impl Tool for MultiEdit {
+    fn name(&self) -> &'static str {
+        "MultiEdit"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.change(&permit)).await
     }
 }

@@ -2,45 +2,65 @@
 
 mod notebook;
 
-use countersign_core::{DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall};
+use async_trait::async_trait;
+use countersign_core::{
+    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use self::notebook::Notebook;
+use crate::blocking::blocking;
 use crate::disk::{DiskError, Standing};
 use crate::shown::shown;
+use crate::text::Text;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
 use crate::{edit, input, reach};
+
+const DESCRIPTION: &str = "\
+Replaces, inserts or deletes one cell of a Jupyter notebook (`.ipynb`).
+
+- `cell_id` names the cell: by its id, or by its place as `cell-0`, `cell-1`, … Read shows both.
+- `edit_mode` is `replace` unless you set it: `new_source` becomes the whole source of the cell, and the \
+outputs of a code cell are cleared.
+- `insert` puts a new cell behind the one `cell_id` names, or at the start without one; it needs \
+`cell_type`. `delete` takes the cell out.
+- Everything else in the file stays as it is, byte for byte.
+- The user may see the change as a diff before it is made and reject it.";
 
 /// The tool that changes a notebook.
 #[derive(Clone, Debug)]
 pub struct NotebookEdit {
     workspace: Workspace,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// The path of the notebook, absolute or relative to the working directory.
     notebook_path: String,
     /// The cell by its id, or by its place as `cell-3`; the first one unless given.
-    #[serde(default)]
     cell_id: Option<String>,
-    #[serde(default)]
+    /// What kind of cell it is or becomes. An inserted cell needs it.
     cell_type: Option<CellType>,
-    #[serde(default)]
-    edit_mode: EditMode,
-    /// Only a cell that is deleted has none.
-    #[serde(default)]
+    /// What to do: `replace` (the default), `insert` or `delete`.
+    edit_mode: Option<EditMode>,
+    /// What the cell is to hold. Only a cell that is deleted needs none.
     new_source: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CellType {
     Code,
     Markdown,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EditMode {
     #[default]
@@ -50,9 +70,15 @@ enum EditMode {
 }
 
 impl NotebookEdit {
-    /// Returns the tool.
+    /// Returns the tool, asking before it runs.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self { workspace, needs_approval: true.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
 
     fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
@@ -65,10 +91,10 @@ impl NotebookEdit {
                 shown(&input.notebook_path)
             )));
         }
-        if input.edit_mode == EditMode::Insert && input.cell_type.is_none() {
+        if input.mode() == EditMode::Insert && input.cell_type.is_none() {
             return Err(Invalid("`cell_type` is missing: say `code` or `markdown`".to_owned()));
         }
-        if input.edit_mode != EditMode::Delete && input.new_source.is_none() {
+        if input.mode() != EditMode::Delete && input.new_source.is_none() {
             return Err(Invalid("`new_source` is missing: say what the cell holds".to_owned()));
         }
         Ok((input, target))
@@ -76,27 +102,66 @@ impl NotebookEdit {
 }
 
 impl Input {
+    fn mode(&self) -> EditMode {
+        self.edit_mode.unwrap_or_default()
+    }
+
     /// Makes the change in memory.
     fn apply(&self, content: &str) -> Result<String, Invalid> {
-        let mut notebook = Notebook::read(content)?;
-        let (cell, source) = (self.cell_id.as_deref(), self.new_source.as_deref());
-        let source = source.unwrap_or_default();
-        match self.edit_mode {
-            EditMode::Replace => notebook.replace(cell, self.cell_type, source)?,
-            EditMode::Insert => {
-                let kind = self.cell_type.unwrap_or(CellType::Code);
-                notebook.insert(cell, kind, source)?;
+        let notebook = Notebook::read(content).and_then(|notebook| {
+            let (cell, source) = (self.cell_id.as_deref(), self.new_source.as_deref());
+            let source = source.unwrap_or_default();
+            match self.mode() {
+                EditMode::Replace => notebook.replace(cell, self.cell_type, source),
+                EditMode::Insert => {
+                    notebook.insert(cell, self.cell_type.unwrap_or(CellType::Code), source)
+                }
+                EditMode::Delete => notebook.delete(cell),
             }
-            EditMode::Delete => notebook.delete(cell)?,
+        });
+        notebook.map_err(|Invalid(why)| Invalid(format!("`{}`: {why}", self.notebook_path)))
+    }
+
+    /// Returns the notebook as it is.
+    fn before(&self, standing: &Standing) -> Result<Text, Invalid> {
+        let path = &self.notebook_path;
+        let Some(snapshot) = &standing.snapshot else {
+            return Err(Invalid(format!("`{path}` does not exist; make it with Write")));
+        };
+        edit::text_of(path, snapshot)
+    }
+
+    fn report(&self) -> String {
+        let path = &self.notebook_path;
+        let cell = self.cell_id.as_deref().unwrap_or("cell-0");
+        match (self.mode(), &self.cell_id) {
+            (EditMode::Replace, _) => format!("The cell {cell} of {path} has been replaced."),
+            (EditMode::Insert, None) => format!("A cell has been inserted at the start of {path}."),
+            (EditMode::Insert, Some(_)) => {
+                format!("A cell has been inserted behind {cell} of {path}.")
+            }
+            (EditMode::Delete, _) => format!("The cell {cell} of {path} has been deleted."),
         }
-        notebook.write()
+    }
+}
+
+impl NotebookEdit {
+    fn change(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+        let (input, target) = self.read(permit.call())?;
+        let in_words = |error: DiskError| error.at(&input.notebook_path);
+        let standing = Standing::read(&target.path).map_err(in_words)?;
+        standing.check(permit).map_err(in_words)?;
+        let Text { content, encoding } = input.before(&standing)?;
+        let after = input.apply(&content)?;
+        standing.replace(&encoding.encode(&after)).map_err(in_words)?;
+        Ok(ToolOutput::ok(input.report()))
     }
 }
 
 impl Planner for NotebookEdit {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
         let (input, target) = self.read(call)?;
-        let doing = match input.edit_mode {
+        let doing = match input.mode() {
             EditMode::Replace => "Replace a cell of",
             EditMode::Insert => "Insert a cell into",
             EditMode::Delete => "Delete a cell of",
@@ -113,17 +178,41 @@ impl Planner for NotebookEdit {
         let in_words = |error: DiskError| error.in_preview(path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
-        let Some(snapshot) = &standing.snapshot else {
-            return Err(Invalid(format!("`{path}` does not exist; make it with Write")));
-        };
-        let before = edit::text_of(path, snapshot)?.content;
-        let after =
-            input.apply(&before).map_err(|Invalid(why)| Invalid(format!("`{path}`: {why}")))?;
+        let before = input.before(&standing)?.content;
+        let after = input.apply(&before)?;
         Ok(Preview::Diff(DiffPreview::new(
             path.clone(),
             Some(&before),
             &after,
             standing.preimage(),
         )))
+    }
+}
+
+#[async_trait]
+impl Tool for NotebookEdit {
+    fn name(&self) -> &'static str {
+        "NotebookEdit"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(
+        &self,
+        permit: Cleared,
+        cancel: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(&cancel, move |_| tool.change(&permit)).await
     }
 }

@@ -1,11 +1,16 @@
 //! Children: the only place that starts one, and the one that sees to it that none is left.
 //!
 //! A child leads a process group of its own, sees only the environment it is given and reads from
-//! nothing. Its whole group is ended when it exits, when its time is up, on cancel and on drop. A
-//! process that leaves the group (`setsid`) is out of reach here: that takes the sandbox.
+//! nothing, unless it is a [`Companion`]. Its whole group is ended when it exits, when its time is up,
+//! when it uses too much, on cancel and on drop. A process that leaves the group (`setsid`) is out of
+//! reach here; in the sandbox it ends with the namespace it cannot leave.
 
+mod companion;
+
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,7 +23,9 @@ use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::companion::Companion;
 use crate::capped::Capped;
+use crate::sandbox::{Exceeded, Watch};
 
 /// How long a group has to end by itself after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -50,6 +57,12 @@ impl Environment {
         kept.chain(set).cloned().collect()
     }
 
+    /// Returns the same without the variables whose names are meant.
+    #[must_use]
+    pub(crate) fn without(&self, is_meant: impl Fn(&str) -> bool) -> Self {
+        self.0.iter().filter(|(name, _)| !is_meant(name)).cloned().collect()
+    }
+
     /// Returns the value of a variable.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -57,6 +70,11 @@ impl Environment {
 }
 
 impl Environment {
+    /// Returns its variables.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns the names of its variables.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
@@ -106,6 +124,8 @@ pub(crate) struct Ended {
     pub(crate) end: End,
     pub(crate) stdout: Capped,
     pub(crate) stderr: Capped,
+    /// What it was ended for, if it used too much.
+    pub(crate) exceeded: Option<Exceeded>,
 }
 
 impl Ended {
@@ -121,7 +141,20 @@ impl Ended {
 
 /// Runs a child to its end, whichever comes first of exit, time limit and cancel.
 pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::Result<Ended> {
-    let mut group = Group::start(&launch)?;
+    run_watched(launch, None, cancel).await
+}
+
+/// Runs a child as [`run`] does, and ends it when who watches says that it uses too much.
+pub(crate) async fn run_watched(
+    launch: Launch<'_>,
+    watch: Option<&Watch>,
+    cancel: &CancellationToken,
+) -> io::Result<Ended> {
+    let Launch { program, arguments, cwd, environment, .. } = launch;
+    let stdin = Stdio::null();
+    let mut group = Group::start(Start { program, arguments, cwd, environment, stdin })?;
+    let child = group.child.id();
+    let mut exceeded = None;
     let mut stdout = Pipe::new(group.child.stdout().take(), &launch);
     let mut stderr = Pipe::new(group.child.stderr().take(), &launch);
     let mut reading = Reading::new(&mut stdout, &mut stderr);
@@ -131,6 +164,11 @@ pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::R
             Err(_) => End::TimedOut,
         },
         () = cancel.cancelled() => End::Cancelled,
+        too_much = tripped(watch, child) => {
+            exceeded = Some(too_much);
+            group.signal(Signal::KILL);
+            End::Exited(group.exit().await?)
+        }
     };
     match end {
         End::Exited(_) => {
@@ -145,7 +183,34 @@ pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::R
         }
     }
     group.end().await;
-    Ok(Ended { end, stdout: stdout.kept, stderr: stderr.kept })
+    Ok(Ended { end, stdout: stdout.kept, stderr: stderr.kept, exceeded })
+}
+
+/// Returns when the child uses too much; never, where nobody watches.
+async fn tripped(watch: Option<&Watch>, child: Option<u32>) -> Exceeded {
+    match (watch, child) {
+        (Some(watch), Some(child)) => watch.exceeded(child).await,
+        _ => std::future::pending().await,
+    }
+}
+
+/// Becomes another program. Returns only if that fails, and why.
+pub(crate) fn replace(program: &Path, arguments: &[OsString]) -> io::Error {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no child: the process itself goes on as another"
+    )]
+    let mut command = std::process::Command::new(program);
+    std::os::unix::process::CommandExt::exec(command.args(arguments))
+}
+
+/// Starts a process of the launcher's own beside the program, with this as its standard input. It ends
+/// with the sandbox.
+pub(crate) fn leave_beside(program: &Path, arguments: &[String], input: OwnedFd) -> io::Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "this is where children start")]
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).env_clear().stdin(Stdio::from(input));
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
 }
 
 /// A child and all its kin.
@@ -155,16 +220,26 @@ struct Group {
     id: Option<Pid>,
 }
 
+/// What every child is started with.
+struct Start<'a> {
+    program: &'a Path,
+    arguments: &'a [&'a str],
+    cwd: &'a Path,
+    environment: &'a Environment,
+    stdin: Stdio,
+}
+
 impl Group {
-    fn start(launch: &Launch<'_>) -> io::Result<Self> {
+    /// Starts a child. Whatever is to hold for all children is put here.
+    fn start(start: Start<'_>) -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "this is where children start")]
-        let mut command = Command::new(launch.program);
+        let mut command = Command::new(start.program);
         command
-            .args(launch.arguments)
-            .current_dir(launch.cwd)
+            .args(start.arguments)
+            .current_dir(start.cwd)
             .env_clear()
-            .envs(launch.environment.0.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
+            .envs(start.environment.0.iter().map(|(name, value)| (name, value)))
+            .stdin(start.stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut command = CommandWrap::from(command);

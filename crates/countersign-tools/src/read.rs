@@ -1,20 +1,25 @@
-//! Read: shows a part of a text file with its line numbers.
+//! Read: shows a part of a text file with its line numbers; pictures, documents and notebooks as such.
 
+mod media;
+mod missing;
+mod notebook;
+mod pdf;
+mod picture;
 mod window;
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Side, Target, ToolCall, ToolOutput};
+use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
 use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::media::Media;
 use self::window::Window;
 use crate::blocking::blocking;
 use crate::disk::{self, DiskError};
@@ -25,7 +30,7 @@ use crate::workspace::Workspace;
 use crate::{input, reach};
 
 const DESCRIPTION: &str = "\
-Reads a text file from the local filesystem.
+Reads a file from the local filesystem.
 
 - `file_path` is absolute, or relative to the working directory.
 - By default it reads the first 2000 lines. With `offset` (the first line, counted from 1) and `limit` \
@@ -33,8 +38,11 @@ Reads a text file from the local filesystem.
 - Lines longer than 2000 characters are cut, and the cut is marked.
 - The answer has the form of `cat -n`: the line number, a tab, the line. Numbers and tabs are not part \
 of the file.
-- UTF-8 and UTF-16 (with a byte order mark) are read as text; binary files are not shown.
-- It reads files only. To see what is in a folder, use Glob, or `ls` with Bash.
+- UTF-8 and UTF-16 (with a byte order mark) are read as text; other binary files are not shown.
+- Pictures (PNG, JPEG, GIF, WebP) and PDF files are shown to you as such.
+- A Jupyter notebook (`.ipynb`) is shown by its cells, with their ids and outputs; with `offset` or \
+`limit`, as the text it is.
+- It reads files only. To see what is in a folder, use ListDir, Glob, or `ls` with Bash.
 - Read several files at once when you will likely need them all.";
 
 /// How many lines are shown unless the call says otherwise.
@@ -59,6 +67,12 @@ struct Input {
     offset: Option<NonZeroUsize>,
     /// How many lines to read. Only for files too long to read at once.
     limit: Option<NonZeroUsize>,
+}
+
+impl Input {
+    fn wants_all(&self) -> bool {
+        self.offset.is_none() && self.limit.is_none()
+    }
 }
 
 impl Read {
@@ -119,21 +133,25 @@ impl Tool for Read {
         let tool = self.clone();
         blocking(&cancel, move |cancel| {
             let (input, target) = tool.read(permit.call())?;
-            show(&input, &target, cancel).map(ToolOutput::ok)
+            show(&input, &target, cancel)
         })
         .await
     }
 }
 
-/// Returns the lines that were asked for, and what there is to know about the others.
-fn show(input: &Input, target: &Target, cancel: &CancellationToken) -> Result<String, ToolError> {
+/// Returns what was asked for, and what there is to know about the rest.
+fn show(
+    input: &Input,
+    target: &Target,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ToolError> {
     let path = &input.file_path;
     let (mut file, metadata) = match disk::open(&target.path) {
         Ok(opened) => opened,
-        Err(DiskError::Missing) => return Err(missing(path, target)),
+        Err(DiskError::Missing) => return Err(missing::missing(path, target)),
         Err(DiskError::Folder) => {
             return Err(ToolError::invalid(format!(
-                "`{path}` is a folder; list it with Glob, or with `ls` in Bash"
+                "`{path}` is a folder; list it with Glob or ListDir, or with `ls` in Bash"
             )));
         }
         Err(error) => return Err(error.at(path)),
@@ -142,6 +160,17 @@ fn show(input: &Input, target: &Target, cancel: &CancellationToken) -> Result<St
     let first =
         fill(&mut file, &mut buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
     let start = buffer.get(..first).unwrap_or_default();
+    if let Some(media) = Media::of(start) {
+        return media.show(path, start, file, metadata.len());
+    }
+    if input.wants_all() && notebook::is_one(&target.path) {
+        let shown = notebook::show(start, &mut file);
+        if let Some(shown) = shown.map_err(|error| DiskError::Io("read", error).at(path))? {
+            return Ok(shown);
+        }
+        // What is no notebook is shown as what it is, from the start.
+        file.rewind().map_err(|error| DiskError::Io("read", error).at(path))?;
+    }
     let encoding = Encoding::at_start_of(start);
     if is_binary(start, encoding) {
         let bytes = size(metadata.len());
@@ -150,12 +179,25 @@ fn show(input: &Input, target: &Target, cancel: &CancellationToken) -> Result<St
              program in Bash (`file`, `xxd`, `strings`)"
         )));
     }
+    file.rewind().map_err(|error| DiskError::Io("read", error).at(path))?;
+    lines(input, encoding, &mut file, &mut buffer, cancel).map(ToolOutput::ok)
+}
+
+/// Returns the lines that were asked for.
+fn lines(
+    input: &Input,
+    encoding: Encoding,
+    file: &mut File,
+    buffer: &mut [u8],
+    cancel: &CancellationToken,
+) -> Result<String, ToolError> {
+    let path = &input.file_path;
     let from = input.offset.map_or(1, NonZeroUsize::get);
     let limit = input.limit.map_or(LINES, NonZeroUsize::get);
     let mut window = Window::new(from, limit);
     let mut decoding = Decoding::new(encoding);
-    let mut filled = first;
     loop {
+        let filled = fill(file, buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
         let bytes = buffer.get(..filled).unwrap_or_default();
         let last = bytes.is_empty();
         decoding.push(bytes, last, &mut window);
@@ -165,8 +207,6 @@ fn show(input: &Input, target: &Target, cancel: &CancellationToken) -> Result<St
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
         }
-        filled =
-            fill(&mut file, &mut buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
     }
     window.into_answer(path, decoding.had_faults).map_err(ToolError::invalid)
 }
@@ -234,67 +274,9 @@ fn is_binary(start: &[u8], encoding: Encoding) -> bool {
     }
 }
 
-/// Says that a file is not there, and what it may have been meant to be.
-fn missing(path: &str, target: &Target) -> ToolError {
-    let hint = match similar(target) {
-        Some(name) => format!("; did you mean `{name}`?"),
-        None => "; find it with Glob".to_owned(),
-    };
-    ToolError::invalid(format!("`{path}` does not exist{hint}"))
-}
-
-/// Returns the name next to a missing one that looks most like it.
-fn similar(target: &Target) -> Option<String> {
-    // Outside the workspace even names are nobody's business.
-    if target.place.side == Side::Outside {
-        return None;
-    }
-    let wanted = target.path.file_name()?.to_str()?.to_lowercase();
-    let names = std::fs::read_dir(target.path.parent()?).ok()?.take(10_000);
-    let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let stem = |name: &str| Path::new(name).file_stem().map(std::ffi::OsStr::to_owned);
-    names
-        .filter_map(|name| {
-            let lower = name.to_lowercase();
-            let distance =
-                if stem(&lower) == stem(&wanted) { 1 } else { distance(&lower, &wanted) };
-            (distance <= 1 + wanted.chars().count() / 5).then_some((distance, name))
-        })
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// Returns how many letters have to be put in, taken out or changed.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, from) in left.chars().enumerate() {
-        let mut diagonal = index;
-        let mut before = index + 1;
-        for (to, cell) in right.iter().zip(row.iter_mut().skip(1)) {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = *cell;
-            before = changed.min(before + 1).min(*cell + 1);
-            *cell = before;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = index + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_letters() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("main.rs", "main.rs"), 0);
-        assert_eq!(distance("mian.rs", "main.rs"), 2);
-        assert_eq!(distance("mai.rs", "main.rs"), 1);
-    }
 
     #[test]
     fn text_with_a_few_odd_bytes_is_text() {

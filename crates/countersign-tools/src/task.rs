@@ -1,15 +1,29 @@
-//! Task: hands work to another agent, which has the leave of this one and no more.
+//! `Task`: hands work to another agent, which has the leave of this one and no more.
+//!
+//! What a call asks for is read here. Who runs a conversation puts the running half in the place of
+//! [`Task`], by its name: an agent is not something a tool can make.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
+use async_trait::async_trait;
+use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::input;
 use crate::shown::shown;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 
-/// The tool that starts another agent.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Task;
+const DESCRIPTION: &str = "\
+Hands a piece of work to another agent and returns what it reports when it is done.
+
+- `prompt` is all the agent knows of your conversation: say what you want to know or to have done, where, \
+and what its report should hold. Nobody can ask you back.
+- `subagent_type`: `explore` only reads (files, folders, the web) and is right for finding out how something \
+works; `general-purpose` has the tools that you have.
+- It asks the same person for the same things as you do, and has no leave that you do not have.
+- Start several in one answer to have them work side by side, on things that do not touch the same files.
+- Use it for what takes many steps and whose details you do not need. For one search, use Grep or Glob.";
 
 /// Fields by which a child would get leave of its own, in the spellings that are around.
 const AUTHORITY: &[&str] = &[
@@ -38,9 +52,138 @@ const MODE: &[&str] = &["mode", "permissionMode", "permission_mode"];
 /// Modes in which a child asks as it would anyway, or does less.
 const NO_MORE: &[&str] = &["default", "plan"];
 
-#[derive(Deserialize)]
+/// What a child agent is for, and so which of its parent's tools it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgentKind {
+    /// Has all tools of its parent.
+    #[default]
+    GeneralPurpose,
+    /// Has those that only look.
+    Explore,
+}
+
+impl AgentKind {
+    /// Returns how calls name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GeneralPurpose => "general-purpose",
+            Self::Explore => "explore",
+        }
+    }
+
+    /// Returns whether it has a tool of its parent's.
+    pub fn has(self, tool: &str) -> bool {
+        const LOOKING: &[&str] = &["Read", "Glob", "Grep", "ListDir", "WebFetch", "WebSearch"];
+        match self {
+            Self::GeneralPurpose => true,
+            Self::Explore => LOOKING.contains(&tool),
+        }
+    }
+}
+
+/// The tool that starts another agent.
+#[derive(Clone, Debug)]
+pub struct Task {
+    needs_approval: NeedsApproval,
+}
+
+/// A piece of work to be handed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// What it is, in a few words.
+    pub description: String,
+    /// What the agent is told.
+    pub prompt: String,
+    /// Which agent.
+    pub kind: AgentKind,
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
+    /// What the work is, in three to five words; the user sees it.
+    description: String,
+    /// The work: everything the agent has to know.
+    prompt: String,
+    /// Which agent: `explore` to find something out, `general-purpose` (the default) for all else.
+    #[serde(default)]
+    #[schemars(schema_with = "kinds")]
+    subagent_type: AgentKind,
+}
+
+/// The names alone: what each means is in the description.
+fn kinds(_: &mut SchemaGenerator) -> Schema {
+    let names = [AgentKind::GeneralPurpose, AgentKind::Explore].map(AgentKind::name);
+    json_schema!({ "type": "string", "enum": names })
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self { needs_approval: false.into() }
+    }
+}
+
+impl Task {
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into() }
+    }
+
+    /// Reads the work that a call hands on.
+    pub fn work(call: &ToolCall) -> Result<Work, Invalid> {
+        let (Input { description, prompt, subagent_type: kind }, _) = read(call)?;
+        if prompt.trim().is_empty() {
+            return Err(Invalid("`prompt` is empty: say what the agent is to do".to_owned()));
+        }
+        Ok(Work { description, prompt, kind })
+    }
+}
+
+impl Planner for Task {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let Work { description, kind, .. } = Self::work(call)?;
+        let (_, asked) = read::<Input>(call)?;
+        Ok(starting(kind.name(), &description, asked))
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        Self::work(call)?;
+        Ok(input::as_preview(call))
+    }
+}
+
+#[async_trait]
+impl Tool for Task {
+    fn name(&self) -> &'static str {
+        "Task"
+    }
+
+    fn description(&self) -> &str {
+        DESCRIPTION
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Input>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(&self, _: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::invalid("there is no agent here that work could be handed to"))
+    }
+}
+
+/// The same tool of an agent that is not ours: it has agents and options of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskOfOthers;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputOfOthers {
     description: String,
     #[serde(rename = "prompt")]
     _prompt: String,
@@ -62,8 +205,30 @@ struct Input {
     _isolation: Option<String>,
 }
 
+impl Planner for TaskOfOthers {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let (input, asked) = read::<InputOfOthers>(call)?;
+        let agent = input.subagent_type.as_deref().unwrap_or("general-purpose");
+        Ok(starting(agent, &input.description, asked))
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        read::<InputOfOthers>(call)?;
+        Ok(input::as_preview(call))
+    }
+}
+
+fn starting(agent: &str, description: &str, asked: Option<String>) -> Plan {
+    let summary = format!("Start the agent `{}`: {}", shown(agent), shown(description));
+    let mut effects = vec![Effect::SpawnAgent { agent: agent.to_owned() }];
+    effects.extend(asked.map(|field| Effect::Forbidden {
+        why: format!("a child agent never has more authority than its parent (`{field}`)"),
+    }));
+    Plan::new(effects, summary)
+}
+
 /// Reads the work that is handed on, and what leave is asked for with it.
-fn read(call: &ToolCall) -> Result<(Input, Option<String>), Invalid> {
+fn read<I: for<'de> Deserialize<'de>>(call: &ToolCall) -> Result<(I, Option<String>), Invalid> {
     let mut call = call.clone();
     let mut asked = None;
     if let Value::Object(fields) = &mut call.input {
@@ -81,22 +246,4 @@ fn read(call: &ToolCall) -> Result<(Input, Option<String>), Invalid> {
         }
     }
     Ok((input::parse(&call)?, asked))
-}
-
-impl Planner for Task {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (input, asked) = read(call)?;
-        let agent = input.subagent_type.unwrap_or_else(|| "general-purpose".to_owned());
-        let summary = format!("Start the agent `{}`: {}", shown(&agent), shown(&input.description));
-        let mut effects = vec![Effect::SpawnAgent { agent }];
-        effects.extend(asked.map(|field| Effect::Forbidden {
-            why: format!("a child agent never has more authority than its parent (`{field}`)"),
-        }));
-        Ok(Plan::new(effects, summary))
-    }
-
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        read(call)?;
-        Ok(input::as_preview(call))
-    }
 }

@@ -1,72 +1,115 @@
-//! `TodoWrite` and `TodoRead`: an agent's notes to itself, which live in its conversation.
+//! `TodoWrite` and `TodoRead`: an agent's notes to itself, one list for each conversation.
 //!
-//! They touch nothing, but a plan without effects is unknown, hence high. So they are planned as
-//! what they at most are: a look at the folder the agent works in.
+//! They touch nothing on the machine, but a plan without effects is unknown, hence high. So they are
+//! planned as what they at most are: a look at the folder the agent works in.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
+mod list;
+
+use async_trait::async_trait;
+use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use self::list::Note;
+pub use self::list::TodoList;
 use crate::input;
+use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
+
+const WRITING: &str = "\
+Notes the tasks of your work, so that you and the user see what is done and what is left.
+
+- Use it for work of three steps or more, or when the user names several things; not for a single small \
+step.
+- Each call replaces the whole list: send all tasks, also those that are done.
+- A task is `pending`, `in_progress`, `completed` or `cancelled`. Have one task in progress at a time, \
+mark it before you begin with it, and mark it completed as soon as it is.
+- Mark a task as completed only when it is: not while tests fail or something is missing.
+- `content` says what to do (`Run the tests`), `activeForm` the same as it goes on (`Running the tests`).";
+
+const READING: &str = "\
+Reads the list of tasks that TodoWrite noted last in this conversation.
+
+- Use it at the start of a conversation that goes on, and whenever you are not sure what is left to do.
+- It takes no input: send an empty object.
+- The answer has one task a line, with its state in front: `[ ]` to do, `[>]` in progress, `[x]` done, \
+`[-]` cancelled.";
+
+/// How many tasks a list has at the most, and how long one is.
+const TASKS: usize = 200;
+const TASK_LIMIT: usize = 2_000;
 
 /// The tool that writes the list.
 #[derive(Clone, Debug)]
 pub struct TodoWrite {
     workspace: Workspace,
+    list: TodoList,
+    needs_approval: NeedsApproval,
 }
 
 /// The tool that reads it back.
 #[derive(Clone, Debug)]
 pub struct TodoRead {
     workspace: Workspace,
+    list: TodoList,
+    needs_approval: NeedsApproval,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Notes {
+    /// All tasks, in the order in which they are to be done.
     todos: Vec<Note>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Note {
-    #[serde(rename = "content")]
-    _content: String,
-    #[serde(rename = "status")]
-    _status: Status,
-    #[serde(default, rename = "activeForm")]
-    _active_form: Option<String>,
-    #[serde(default, rename = "id")]
-    _id: Option<String>,
-    #[serde(default, rename = "priority")]
-    _priority: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    Pending,
-    InProgress,
-    Completed,
-    Cancelled,
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
 impl TodoWrite {
-    /// Returns the tool.
-    pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+    /// Returns the tool, not asking before it runs. [`TodoRead`] reads the same list if it has it too.
+    pub fn new(workspace: Workspace, list: TodoList) -> Self {
+        Self { workspace, list, needs_approval: false.into() }
+    }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
     }
 }
 
 impl TodoRead {
-    /// Returns the tool.
-    pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+    /// Returns the tool, not asking before it runs.
+    pub fn new(workspace: Workspace, list: TodoList) -> Self {
+        Self { workspace, list, needs_approval: false.into() }
     }
+
+    /// Sets whether it asks before it runs.
+    #[must_use]
+    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
+        Self { needs_approval: needs_approval.into(), ..self }
+    }
+}
+
+fn read(call: &ToolCall) -> Result<Vec<Note>, Invalid> {
+    let Notes { todos } = input::parse(call)?;
+    if todos.len() > TASKS {
+        return Err(Invalid(format!("`todos`: at most {TASKS}; put some together")));
+    }
+    for (index, note) in todos.iter().enumerate() {
+        if note.content.trim().is_empty() {
+            return Err(Invalid(format!("`todos[{index}].content` is empty: say what to do")));
+        }
+        if note.content.len() > TASK_LIMIT {
+            return Err(Invalid(format!(
+                "`todos[{index}].content` is longer than {TASK_LIMIT} bytes: say it shorter"
+            )));
+        }
+    }
+    Ok(todos)
 }
 
 fn look_around(workspace: &Workspace, call: &ToolCall) -> Result<Vec<Effect>, Invalid> {
@@ -75,13 +118,13 @@ fn look_around(workspace: &Workspace, call: &ToolCall) -> Result<Vec<Effect>, In
 
 impl Planner for TodoWrite {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let Notes { todos } = input::parse(call)?;
+        let todos = read(call)?;
         let summary = format!("Note {} tasks", todos.len());
         Ok(Plan::new(look_around(&self.workspace, call)?, summary))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        input::parse::<Notes>(call)?;
+        read(call)?;
         Ok(input::as_preview(call))
     }
 }
@@ -95,5 +138,52 @@ impl Planner for TodoRead {
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         input::parse::<Nothing>(call)?;
         Ok(input::as_preview(call))
+    }
+}
+
+#[async_trait]
+impl Tool for TodoWrite {
+    fn name(&self) -> &'static str {
+        "TodoWrite"
+    }
+
+    fn description(&self) -> &str {
+        WRITING
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Notes>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+        let told = self.list.put(permit.call(), read(permit.call())?);
+        Ok(ToolOutput::ok(told))
+    }
+}
+
+#[async_trait]
+impl Tool for TodoRead {
+    fn name(&self) -> &'static str {
+        "TodoRead"
+    }
+
+    fn description(&self) -> &str {
+        READING
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema_of::<Nothing>()
+    }
+
+    async fn needs_approval(&self, params: &Value) -> bool {
+        self.needs_approval.of(params).await
+    }
+
+    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::ok(self.list.told(permit.call())))
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 #[async_trait]
 pub trait Tool: Planner {
     /// Returns the name the model calls it by.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Returns what the model is told about when and how to use it.
     fn description(&self) -> &str;
@@ -85,6 +85,14 @@ pub enum ToolError {
         /// What the machine said.
         cause: io::Error,
     },
+    /// It failed in the middle, and not all that was done before could be taken back.
+    #[error("{why}; of what was done before, these could not be put back: {}", left.join(", "))]
+    HalfDone {
+        /// What failed.
+        why: String,
+        /// The paths as the call gives them.
+        left: Vec<String>,
+    },
     /// The tool itself broke: a fault of ours.
     #[error("the tool broke while it worked; whether it had an effect is unknown")]
     Broken,
@@ -103,6 +111,7 @@ impl ToolError {
             Self::Drift { .. } | Self::Moved => "drift",
             Self::Interrupted => "interrupted",
             Self::Io { .. } => "io",
+            Self::HalfDone { .. } => "half_done",
             Self::Broken => "broken",
         }
     }

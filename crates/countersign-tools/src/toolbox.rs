@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    Bash, ClientSide, Edit, Environment, ExecuteCommand, Glob, Grep, ListDirectory, Read, ReadFile,
-    Tool, Workspace, Write, WriteFile,
+    ApplyPatch, Bash, ClientSide, Diagnostics, Edit, Environment, ExecuteCommand, Glob, Grep,
+    ListDir, ListDirectory, MultiEdit, NotebookEdit, Read, ReadFile, Task, TodoList, TodoRead,
+    TodoWrite, Tool, WebFetch, Workspace, Write, WriteFile,
 };
 
 /// The tools a session offers, in the order the model is told of them.
@@ -25,6 +26,24 @@ impl Toolbox {
             .with(Bash::new(workspace.clone(), environment))
             .with(Glob::new(workspace.clone()))
             .with(Grep::new(workspace.clone()))
+    }
+
+    /// Returns every tool that needs nothing set up, each asking as it does by default.
+    ///
+    /// This is the registry: a new tool is one line here. [`crate::WebSearch`] needs an engine, so it
+    /// is added by whoever has one.
+    pub fn full(workspace: &Workspace, environment: Environment) -> Self {
+        let todos = TodoList::default();
+        Self::coding(workspace, environment.clone())
+            .with(MultiEdit::new(workspace.clone()))
+            .with(ApplyPatch::new(workspace.clone()))
+            .with(NotebookEdit::new(workspace.clone()))
+            .with(ListDir::new(workspace.clone()))
+            .with(WebFetch::new())
+            .with(Diagnostics::new(workspace.clone(), environment))
+            .with(TodoWrite::new(workspace.clone(), todos.clone()))
+            .with(TodoRead::new(workspace.clone(), todos))
+            .with(Task::default())
     }
 
     /// Returns the four tools of a client, for either side; only on the client's machine they run, and
@@ -53,6 +72,13 @@ impl Toolbox {
         self
     }
 
+    /// Returns the tools of some names only.
+    #[must_use]
+    pub fn only(&self, kept: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|tool| kept(tool.name()));
+        Self { tools: tools.cloned().collect() }
+    }
+
     /// Returns the tool of a name, to the letter.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.iter().find(|tool| tool.name() == name)
@@ -64,7 +90,7 @@ impl Toolbox {
     }
 
     /// Returns all names.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().map(|tool| tool.name())
     }
 }

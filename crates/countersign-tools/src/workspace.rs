@@ -110,6 +110,11 @@ impl Workspace {
     pub(crate) fn place(&self, path: &Path) -> Place {
         Place::of(path, &self.roots)
     }
+
+    /// Returns whether a resolved path may hold secrets.
+    pub(crate) fn is_secret(&self, path: &Path) -> bool {
+        Place::is_secret(path, &self.roots)
+    }
 }
 
 /// One step of a path still to be taken.

@@ -57,9 +57,9 @@ impl FileChange {
         self.new_mode == Some(Mode::Link) || (stays && self.new_mode.is_none())
     }
 
-    /// Returns a text after the change.
-    pub(super) fn apply(&self, content: &str) -> Result<String, Invalid> {
-        hunk::apply(&self.hunks, content).map_err(|number| {
+    /// Returns a text after the change; so many lines at either end of a hunk may differ.
+    pub(super) fn apply(&self, content: &str, fuzz: usize) -> Result<String, Invalid> {
+        hunk::apply(&self.hunks, content, fuzz).map_err(|number| {
             Invalid(format!(
                 "part {number} of the change to `{}` does not fit: the lines it expects are not \
                  there; read the file again and make the patch anew",

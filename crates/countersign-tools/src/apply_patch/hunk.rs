@@ -1,5 +1,7 @@
 //! Hunks: lines that are kept, removed and added at one place of a text.
 
+use std::borrow::Cow;
+
 /// One place of a text, as it is and as it will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hunk {
@@ -36,12 +38,29 @@ impl Hunk {
         let old = self.lines.iter().filter(|line| line.mark != Mark::Add);
         old.map(|line| bare(&line.text)).collect()
     }
+
+    /// Returns the hunk without up to so many of the kept lines at either end; none if no line would
+    /// be left to find its place by.
+    fn loosened(&self, fuzz: usize) -> Option<Self> {
+        let keeps = |line: &&Line| line.mark == Mark::Keep;
+        let front = self.lines.iter().take(fuzz).take_while(keeps).count();
+        let rest = self.lines.get(front..)?;
+        let back = rest.iter().rev().take(fuzz).take_while(keeps).count();
+        let lines = rest.get(..rest.len() - back)?.to_vec();
+        let place = match &self.place {
+            Place::Line(number) => Place::Line(number + front),
+            behind @ Place::Behind { .. } => behind.clone(),
+        };
+        let loose = Self { place, lines };
+        (!loose.old().is_empty()).then_some(loose)
+    }
 }
 
 /// Returns a text with every hunk applied in order, or the number of the first that does not fit.
 ///
-/// Lines fit to the letter, except that a file whose line ends are all `\r\n` keeps them.
-pub(super) fn apply(hunks: &[Hunk], content: &str) -> Result<String, usize> {
+/// Lines fit to the letter, except that a file whose line ends are all `\r\n` keeps them, and that so
+/// many kept lines at either end of a hunk may differ as `fuzz` says.
+pub(super) fn apply(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize> {
     let written = |hunk: &Hunk| hunk.lines.iter().any(|line| line.text.contains('\r'));
     let ends = content.matches('\n').count();
     let returns = ends > 0
@@ -49,17 +68,24 @@ pub(super) fn apply(hunks: &[Hunk], content: &str) -> Result<String, usize> {
         && content.matches('\r').count() == ends
         && !hunks.iter().any(written);
     if !returns {
-        return apply_to(hunks, content);
+        return apply_to(hunks, content, fuzz);
     }
-    apply_to(hunks, &content.replace("\r\n", "\n")).map(|text| text.replace('\n', "\r\n"))
+    let unified = content.replace("\r\n", "\n");
+    apply_to(hunks, &unified, fuzz).map(|text| text.replace('\n', "\r\n"))
 }
 
-fn apply_to(hunks: &[Hunk], content: &str) -> Result<String, usize> {
+fn apply_to(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize> {
     let file: Vec<&str> = content.split_inclusive('\n').collect();
     let mut made = Made::default();
     let mut at = 0;
     for (index, hunk) in hunks.iter().enumerate() {
-        let start = position(hunk, &file, at).ok_or(index + 1)?;
+        let strict = position(hunk, &file, at).map(|start| (Cow::Borrowed(hunk), start));
+        let looser = |fuzz| {
+            let loose = hunk.loosened(fuzz)?;
+            position(&loose, &file, at).map(|start| (Cow::Owned(loose), start))
+        };
+        let found = strict.or_else(|| (1..=fuzz).find_map(looser));
+        let (hunk, start) = found.ok_or(index + 1)?;
         made.push_all(file.get(at..start).unwrap_or_default());
         at = start;
         for line in &hunk.lines {
@@ -173,7 +199,7 @@ mod tests {
             Line { mark, text: text.to_owned() }
         };
         let lines = lines.split_inclusive('\n').map(line).collect();
-        assert_eq!(apply(&[Hunk { place, lines }], text), made.map(str::to_owned));
+        assert_eq!(apply(&[Hunk { place, lines }], text, 0), made.map(str::to_owned));
     }
 
     fn behind(anchors: &[&str], at_end: bool) -> Place {

@@ -177,7 +177,7 @@ impl Planner for ExecuteCommand {
         effects.extend(
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
-        Ok(Plan { effects, summary, commands: understood.parts })
+        Ok(Plan { commands: understood.parts, ..Plan::new(effects, summary) })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -49,7 +49,7 @@ impl Report {
     /// Returns the report as its JSON text.
     pub(super) fn output(&self) -> Result<ToolOutput, ToolError> {
         let content = serde_json::to_string(self).map_err(|_| ToolError::Broken)?;
-        Ok(ToolOutput { content, is_error: !self.success })
+        Ok(ToolOutput { is_error: !self.success, ..ToolOutput::ok(content) })
     }
 }
 

@@ -67,7 +67,12 @@ impl<'a> Temporary<'a> {
     }
 
     /// Writes all of it, with the rights of what it replaces, down to the disk.
-    pub(super) fn fill(&self, bytes: &[u8], replaces: Option<&Metadata>) -> io::Result<()> {
+    pub(super) fn fill(
+        &self,
+        bytes: &[u8],
+        replaces: Option<&Metadata>,
+        executable: Option<bool>,
+    ) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
         if let Some(old) = replaces {
             let new = self.file.metadata()?;
@@ -79,6 +84,12 @@ impl<'a> Temporary<'a> {
                     mode &= 0o777;
                 }
             }
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?;
+        }
+        if let Some(executable) = executable {
+            let mode = self.file.metadata()?.mode() & 0o7777;
+            // Whoever may read it may run it.
+            let mode = if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?;
         }
         self.file.sync_all()

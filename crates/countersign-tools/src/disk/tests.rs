@@ -66,7 +66,7 @@ fn what_is_being_written_has_no_name_and_takes_its_place_whole() {
     let (standing, opened) = (folder.standing("a"), folder.open());
     // Not every file system can; there is nothing to see then.
     let Some(temporary) = Temporary::unnamed(&opened, standing.metadata()) else { return };
-    temporary.fill(b"new", standing.metadata()).unwrap();
+    temporary.fill(b"new", standing.metadata(), None).unwrap();
     assert_eq!(folder.names(), ["a"], "who is killed here leaves nothing behind");
     assert_eq!(temporary.place("a".as_ref(), false).unwrap(), Placed::Whole);
     assert_eq!(folder.names(), ["a"]);
@@ -85,7 +85,7 @@ fn with_a_name_or_without_the_outcome_is_the_same() {
         let made = || {
             let made = Temporary::unnamed(&opened, None).filter(|_| unnamed);
             let made = made.unwrap_or_else(|| Temporary::named(&opened, None).unwrap());
-            made.fill(b"new", None).unwrap();
+            made.fill(b"new", None, None).unwrap();
             made
         };
         drop(made());

@@ -1,20 +1,56 @@
-//! A Jupyter notebook as JSON: everything but the one cell stays as it was written.
+//! A Jupyter notebook as its text: one cell is changed in place, every other byte stays as it was.
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use countersign_core::{Digest, Invalid};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
+use serde_json::value::RawValue;
 use serde_json::{Map, Serializer, Value, json};
 
 use super::CellType;
 
-/// A notebook and how its file is laid out.
-pub(super) struct Notebook {
-    root: Map<String, Value>,
-    cells: Vec<Value>,
+/// A notebook and where its parts are in its text.
+pub(super) struct Notebook<'a> {
+    content: &'a str,
+    /// Where the list of cells is.
+    list: Range<usize>,
+    cells: Vec<Cell<'a>>,
+    /// Whether cells have ids.
+    has_ids: bool,
     /// What one level is indented by; none where all is on one line.
-    indent: Option<String>,
-    /// What follows the last brace.
-    end: String,
+    indent: Option<&'a str>,
+}
+
+struct Cell<'a> {
+    at: Range<usize>,
+    parts: Parts<'a>,
+}
+
+#[derive(Deserialize)]
+struct Root<'a> {
+    #[serde(borrow)]
+    cells: &'a RawValue,
+    #[serde(default)]
+    nbformat: Value,
+    #[serde(default)]
+    nbformat_minor: Value,
+}
+
+/// The parts of a cell that are looked at, as they are written; what is `null` is not there.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    cell_type: Value,
+    #[serde(borrow, default)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    execution_count: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    outputs: Option<&'a RawValue>,
 }
 
 impl CellType {
@@ -30,54 +66,66 @@ fn invalid(why: impl Into<String>) -> Invalid {
     Invalid(why.into())
 }
 
-impl Notebook {
-    pub(super) fn read(content: &str) -> Result<Self, Invalid> {
-        let root = serde_json::from_str(content)
-            .map_err(|error| invalid(format!("this is no JSON, hence no notebook: {error}")))?;
-        let Value::Object(mut root) = root else {
-            return Err(invalid("this is no notebook: it is JSON but not an object"));
+impl<'a> Notebook<'a> {
+    pub(super) fn read(content: &'a str) -> Result<Self, Invalid> {
+        let root: Root<'a> = serde_json::from_str(content).map_err(|error| {
+            invalid(format!("this is no notebook of version 4 with a list `cells`: {error}"))
+        })?;
+        let no_cells = |error| invalid(format!("`cells` is no list of cells: {error}"));
+        let raw: Vec<&RawValue> = serde_json::from_str(root.cells.get()).map_err(no_cells)?;
+        let cell = |raw: &&'a RawValue| {
+            let parts = serde_json::from_str(raw.get()).map_err(no_cells)?;
+            Ok(Cell { at: span(content, raw.get()), parts })
         };
-        // Taken out and put back, so that the order of the keys stays.
-        let Some(Value::Array(cells)) = root.get_mut("cells").map(Value::take) else {
-            return Err(invalid("this is no notebook of version 4: it has no list `cells`"));
-        };
+        let cells = raw.iter().map(cell).collect::<Result<_, _>>()?;
+        let number = |value: &Value| value.as_u64().unwrap_or_default();
+        // Cells have ids since version 4.5 of the format.
+        let has_ids = (number(&root.nbformat), number(&root.nbformat_minor)) >= (4, 5);
         let second = content.trim_start().strip_prefix('{').and_then(|rest| rest.split_once('\n'));
-        let indent = second.filter(|(first, _)| first.trim().is_empty()).map(|(_, rest)| {
-            rest.chars().take_while(|c| matches!(c, ' ' | '\t')).collect::<String>()
-        });
-        let end = content.get(content.trim_end().len()..).unwrap_or_default().to_owned();
-        Ok(Self { root, cells, indent, end })
-    }
-
-    pub(super) fn write(mut self) -> Result<String, Invalid> {
-        if let Some(place) = self.root.get_mut("cells") {
-            *place = Value::Array(self.cells);
-        }
-        let mut out = Vec::new();
-        let written = if let Some(indent) = &self.indent {
-            let layout = PrettyFormatter::with_indent(indent.as_bytes());
-            self.root.serialize(&mut Serializer::with_formatter(&mut out, layout))
-        } else {
-            self.root.serialize(&mut Serializer::with_formatter(&mut out, CompactFormatter))
-        };
-        written.map_err(|error| invalid(format!("it cannot be written as JSON: {error}")))?;
-        let mut text = String::from_utf8(out)
-            .map_err(|error| invalid(format!("it cannot be written as text: {error}")))?;
-        text.push_str(&self.end);
-        Ok(text)
+        let indent = second.filter(|(first, _)| first.trim().is_empty());
+        let indent = indent.map(|(_, rest)| blanks(rest));
+        let list = span(content, root.cells.get());
+        Ok(Self { content, list, cells, has_ids, indent })
     }
 
     /// Puts a source in the place of another; what a code cell had put out goes with it.
     pub(super) fn replace(
-        &mut self,
+        &self,
         cell: Option<&str>,
         kind: Option<CellType>,
         source: &str,
-    ) -> Result<(), Invalid> {
-        let at = self.position(cell)?;
-        let Some(Value::Object(cell)) = self.cells.get_mut(at) else {
-            return Err(invalid(format!("cell {at} is not an object")));
-        };
+    ) -> Result<String, Invalid> {
+        let Cell { at, parts } = self.cell(cell)?;
+        if kind.is_some_and(|kind| parts.cell_type != kind.name()) || parts.source.is_none() {
+            return self.rebuild(at.clone(), kind, source);
+        }
+        let mut changes = Vec::new();
+        if let Some(old) = parts.source {
+            let place = span(self.content, old.get());
+            let value = source_of(source, !old.get().starts_with('"'));
+            let spread = old.get().contains('\n') || old.get() == "[]";
+            let margin = self.margin(place.start);
+            changes.push((place, self.written(&value, spread, margin)?));
+        }
+        if parts.cell_type == "code" {
+            let put_out = [(parts.execution_count, "null"), (parts.outputs, "[]")];
+            changes.extend(put_out.into_iter().filter_map(|(old, new)| {
+                old.map(|old| (span(self.content, old.get()), new.to_owned()))
+            }));
+        }
+        Ok(self.spliced(changes))
+    }
+
+    /// Writes a cell anew: for what becomes another kind of cell.
+    fn rebuild(
+        &self,
+        at: Range<usize>,
+        kind: Option<CellType>,
+        source: &str,
+    ) -> Result<String, Invalid> {
+        let old = self.content.get(at.clone()).unwrap_or_default();
+        let mut cell: Map<String, Value> = serde_json::from_str(old)
+            .map_err(|error| invalid(format!("the cell is no object: {error}")))?;
         let as_list = !matches!(cell.get("source"), Some(Value::String(_)));
         cell.insert("source".to_owned(), source_of(source, as_list));
         if let Some(kind) = kind {
@@ -90,26 +138,54 @@ impl Notebook {
             cell.shift_remove("execution_count");
             cell.shift_remove("outputs");
         }
-        Ok(())
+        let margin = self.margin(at.start);
+        let new = self.written(&Value::Object(cell), old.contains('\n'), margin)?;
+        Ok(self.spliced(vec![(at, new)]))
     }
 
     /// Inserts a cell behind another, or at the start.
     pub(super) fn insert(
-        &mut self,
+        &self,
         after: Option<&str>,
         kind: CellType,
         source: &str,
-    ) -> Result<(), Invalid> {
+    ) -> Result<String, Invalid> {
         let at = match after {
             Some(cell) => self.position(Some(cell))? + 1,
             None => 0,
         };
+        let cell = Value::Object(self.new_cell(at, kind, source));
+        let outer = self.margin(self.list.start);
+        let Some(first) = self.cells.first() else {
+            let margin = format!("{outer}{}", self.indent.unwrap_or_default());
+            let cell = self.written(&cell, true, &margin)?;
+            let list = match self.indent {
+                Some(_) => format!("[{0}{margin}{cell}{0}{outer}]", self.line_end()),
+                None => format!("[{cell}]"),
+            };
+            return Ok(self.spliced(vec![(self.list.clone(), list)]));
+        };
+        let margin = self.margin(first.at.start);
+        let cell = self.written(&cell, true, margin)?;
+        let between = match (self.cells.get(1), self.indent) {
+            (Some(second), _) => self.content.get(first.at.end..second.at.start).unwrap_or(","),
+            (None, Some(_)) => &format!(",{}{margin}", self.line_end()),
+            (None, None) => ",",
+        };
+        let (place, text) = match at.checked_sub(1).and_then(|before| self.cells.get(before)) {
+            Some(before) => (before.at.end, format!("{between}{cell}")),
+            None => (first.at.start, format!("{cell}{between}")),
+        };
+        Ok(self.spliced(vec![(place..place, text)]))
+    }
+
+    fn new_cell(&self, at: usize, kind: CellType, source: &str) -> Map<String, Value> {
         let mut cell = Map::new();
         cell.insert("cell_type".to_owned(), kind.name().into());
         if kind == CellType::Code {
             cell.insert("execution_count".to_owned(), Value::Null);
         }
-        if self.wants_ids() {
+        if self.has_ids {
             cell.insert("id".to_owned(), self.new_id(at, source).into());
         }
         cell.insert("metadata".to_owned(), json!({}));
@@ -117,16 +193,28 @@ impl Notebook {
             cell.insert("outputs".to_owned(), json!([]));
         }
         cell.insert("source".to_owned(), source_of(source, true));
-        self.cells.insert(at, Value::Object(cell));
-        Ok(())
+        cell
     }
 
-    pub(super) fn delete(&mut self, cell: Option<&str>) -> Result<(), Invalid> {
+    pub(super) fn delete(&self, cell: Option<&str>) -> Result<String, Invalid> {
         // The first cell is a fair guess for a text, not for a loss.
         let cell = cell.ok_or_else(|| invalid("`cell_id` is missing: say which cell to delete"))?;
         let at = self.position(Some(cell))?;
-        self.cells.remove(at);
-        Ok(())
+        let range = |at: usize| self.cells.get(at).map(|cell| cell.at.clone()).unwrap_or_default();
+        let this = range(at);
+        let (place, left) = if at + 1 < self.cells.len() {
+            (this.start..range(at + 1).start, "")
+        } else if at > 0 {
+            (range(at - 1).end..this.end, "")
+        } else {
+            (self.list.clone(), "[]")
+        };
+        Ok(self.spliced(vec![(place, left.to_owned())]))
+    }
+
+    fn cell(&self, cell: Option<&str>) -> Result<&Cell<'a>, Invalid> {
+        let at = self.position(cell)?;
+        self.cells.get(at).ok_or_else(|| invalid(format!("there is no cell {at}")))
     }
 
     /// Returns where a cell is: by its id, else by its number as in `cell-0`, else the first.
@@ -138,8 +226,7 @@ impl Notebook {
                 Ok(0)
             };
         };
-        let has_id = |cell: &Value| cell.get("id").and_then(Value::as_str) == Some(id);
-        let by_id = self.cells.iter().position(has_id);
+        let by_id = self.cells.iter().position(|cell| cell.parts.id.as_deref() == Some(id));
         let by_number = || {
             let number = id.strip_prefix("cell-").unwrap_or(id).parse::<usize>().ok()?;
             (number < self.cells.len()).then_some(number)
@@ -150,18 +237,65 @@ impl Notebook {
         })
     }
 
-    /// Cells have ids since version 4.5 of the format.
-    fn wants_ids(&self) -> bool {
-        let number = |key: &str| self.root.get(key).and_then(Value::as_u64).unwrap_or_default();
-        (number("nbformat"), number("nbformat_minor")) >= (4, 5)
-    }
-
     /// Returns an id that is the same in the preview and in the run.
     fn new_id(&self, at: usize, source: &str) -> String {
         let parts = [at.to_string(), self.cells.len().to_string(), source.to_owned()];
         let digest = Digest::of_parts(parts.iter().map(String::as_bytes));
         digest.as_str().chars().take(8).collect()
     }
+
+    /// Returns the text with some ranges replaced, which do not overlap.
+    fn spliced(&self, mut changes: Vec<(Range<usize>, String)>) -> String {
+        changes.sort_by_key(|(place, _)| place.start);
+        let mut out = String::with_capacity(self.content.len());
+        let mut copied = 0;
+        for (place, text) in changes {
+            out.push_str(self.content.get(copied..place.start).unwrap_or_default());
+            out.push_str(&text);
+            copied = place.end;
+        }
+        out.push_str(self.content.get(copied..).unwrap_or_default());
+        out
+    }
+
+    /// Returns what the line of a place is indented by.
+    fn margin(&self, at: usize) -> &'a str {
+        let before = self.content.get(..at).unwrap_or_default();
+        blanks(before.rsplit_once('\n').map_or(before, |(_, line)| line))
+    }
+
+    fn line_end(&self) -> &'static str {
+        if self.content.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// Writes a value as the notebook would, over several lines if it is to be spread.
+    fn written(&self, value: &Value, spread: bool, margin: &str) -> Result<String, Invalid> {
+        let mut out = Vec::new();
+        let done = match self.indent.filter(|_| spread) {
+            Some(indent) => {
+                let layout = PrettyFormatter::with_indent(indent.as_bytes());
+                value.serialize(&mut Serializer::with_formatter(&mut out, layout))
+            }
+            None => value.serialize(&mut Serializer::with_formatter(&mut out, CompactFormatter)),
+        };
+        done.map_err(|error| invalid(format!("it cannot be written as JSON: {error}")))?;
+        let text = String::from_utf8(out)
+            .map_err(|error| invalid(format!("it cannot be written as text: {error}")))?;
+        // No text in JSON holds a line end as such: these are all of the layout.
+        Ok(text.replace('\n', &format!("{}{margin}", self.line_end())))
+    }
+}
+
+/// Returns the white space a line starts with.
+fn blanks(line: &str) -> &str {
+    let end = line.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(line.len());
+    line.get(..end).unwrap_or_default()
+}
+
+/// Returns where a part of a text is in it.
+fn span(whole: &str, part: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    start..start + part.len()
 }
 
 /// Writes a source as notebooks do: a list of lines, or one text.
@@ -170,55 +304,4 @@ fn source_of(source: &str, as_list: bool) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOTEBOOK: &str = concat!(
-        "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"execution_count\": 3,\n   ",
-        "\"id\": \"aa\",\n   \"metadata\": {},\n   \"outputs\": [],\n   \"source\": [\n    ",
-        "\"1 + 1\\n\",\n    \"2\"\n   ]\n  }\n ],\n \"metadata\": {\"é\": 1.0},\n ",
-        "\"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n"
-    );
-
-    #[test]
-    fn only_the_cell_changes() {
-        let mut notebook = Notebook::read(NOTEBOOK).unwrap();
-        notebook.replace(Some("aa"), None, "x\n").unwrap();
-        let expected = NOTEBOOK
-            .replace("\"execution_count\": 3", "\"execution_count\": null")
-            .replace("\n    \"1 + 1\\n\",\n    \"2\"\n", "\n    \"x\\n\"\n")
-            .replace("{\"é\": 1.0}", "{\n  \"é\": 1.0\n }");
-        assert_eq!(notebook.write().unwrap(), expected);
-    }
-
-    #[test]
-    fn cells_come_and_go() {
-        let mut notebook = Notebook::read(NOTEBOOK).unwrap();
-        notebook.insert(Some("cell-0"), CellType::Markdown, "# a\nb").unwrap();
-        let cell = notebook.cells[1].clone();
-        assert_eq!(cell["source"], json!(["# a\n", "b"]));
-        assert_eq!(cell["id"].as_str().map(str::len), Some(8));
-        assert_eq!(cell.get("outputs"), None);
-        notebook.delete(Some("aa")).unwrap();
-        assert_eq!(notebook.cells, [cell]);
-        assert!(notebook.delete(None).is_err());
-        assert!(notebook.replace(Some("cell-7"), None, "").is_err());
-    }
-
-    #[test]
-    fn a_cell_that_becomes_text_loses_its_outputs() {
-        let mut notebook = Notebook::read(NOTEBOOK).unwrap();
-        notebook.replace(None, Some(CellType::Markdown), "").unwrap();
-        assert_eq!(notebook.cells[0].get("outputs"), None);
-        assert_eq!(notebook.cells[0]["cell_type"], "markdown");
-    }
-
-    #[test]
-    fn what_is_no_notebook_is_said_to_be_none() {
-        for text in ["", "[]", "{}", "{\"cells\": 1}", "{\"cells\": ["] {
-            assert!(Notebook::read(text).is_err(), "{text}");
-        }
-        let compact = "{\"cells\":[],\"nbformat\":4}";
-        assert_eq!(Notebook::read(compact).unwrap().write().unwrap(), compact);
-    }
-}
+mod tests;

@@ -17,6 +17,7 @@ fn every_name_is_known_to_the_letter_and_no_other() {
         "Glob",
         "Grep",
         "ListDir",
+        "Diagnostics",
         "WebFetch",
         "WebSearch",
         "TodoWrite",

@@ -103,9 +103,7 @@ fn fields_that_it_adds_are_read_as_strictly_as_ours() {
         assert_has(&world.plan(tool, input).unwrap_err().0, "expected a");
     }
     let out = world.plan("Bash", json!({"command": "ls", "dangerouslyDisableSandbox": true}));
-    let opaque =
-        |effect: &Effect| matches!(effect, Effect::Opaque { why } if why.contains("sandbox"));
-    assert!(out.unwrap().effects.iter().any(opaque));
+    assert!(out.unwrap().effects.contains(&Effect::LeavesSandbox));
 }
 
 #[test]

@@ -265,7 +265,8 @@ async fn they_are_told_of_as_s2_has_it() {
             .map(|(name, field)| format!("{name}:{}", field["type"].as_str().unwrap()))
             .collect();
         let asks = info.requires_approval;
-        told.push((info.name, fields.join(" "), asks, info.risk_level, info.timeout_seconds));
+        assert_eq!(info.name, tool.name());
+        told.push((tool.name(), fields.join(" "), asks, info.risk_level, info.timeout_seconds));
     }
     let path = || "path:string".to_owned();
     let command = "command:string args:array timeout:integer cwd:string".to_owned();

@@ -152,3 +152,19 @@ async fn check(before: &[u8], old: &str, new: &str, after: &[u8]) {
 fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({"file_path": path, "old_string": old, "new_string": new})
 }
+
+#[tokio::test]
+async fn a_file_of_100_mb_is_refused_by_its_size_and_an_empty_one_by_what_it_lacks() {
+    let world = World::with_file("large", "x");
+    fs::File::options()
+        .write(true)
+        .open(world.path("large"))
+        .unwrap()
+        .set_len(100_000_000)
+        .unwrap();
+    let error = world.fails("Edit", edit("large", "x", "y")).await;
+    assert_has(&error, "is too large to be changed as a whole (100.0 MB, the limit is 67.1 MB)");
+    assert_eq!(world.preview("Edit", edit("large", "x", "y")).unwrap_err().0, error);
+    world.write("empty", "");
+    assert_has(&world.fails("Edit", edit("empty", "x", "y")).await, "old_string is not in `empty`");
+}

@@ -17,6 +17,8 @@ mod client_here;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod diagnostics;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod glob;
@@ -25,13 +27,29 @@ mod grep;
 #[cfg(test)]
 mod kin;
 #[cfg(test)]
+mod list_dir;
+#[cfg(test)]
 mod multi_edit;
 #[cfg(test)]
 mod notebook_edit;
 #[cfg(test)]
+mod patching;
+#[cfg(test)]
 mod read;
 #[cfg(test)]
+mod read_media;
+#[cfg(test)]
+mod sandbox;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod todo;
+#[cfg(test)]
 mod toolbox;
+#[cfg(test)]
+mod web_fetch;
+#[cfg(test)]
+mod web_search;
 #[cfg(test)]
 mod world;
 #[cfg(test)]

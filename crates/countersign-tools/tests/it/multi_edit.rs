@@ -1,4 +1,5 @@
 use countersign_core::{Digest, Effect, Preview};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::world::{World, assert_has};
@@ -40,6 +41,72 @@ fn the_first_edit_can_make_a_file() {
     assert_eq!(files[0].new_content.as_deref(), Some("two\n"));
     let none = world.preview("MultiEdit", edits("none", &[("a", "b")])).unwrap_err();
     assert_has(&none.0, "`none` does not exist");
+}
+
+#[tokio::test]
+async fn all_edits_are_made_at_once() {
+    let world = World::with_file("a", "\u{feff}one\r\ntwo\r\nthree\r\n");
+    let input = edits("a", &[("one", "1"), ("two\nthree", "2\n3"), ("1\n2", "x\ny")]);
+    let said = world.approved("MultiEdit", input).await.unwrap();
+    assert_eq!(world.text("a"), "\u{feff}x\r\ny\r\n3\r\n", "mark and line ends stay");
+    assert_has(&said.content, "The file a has been updated: 3 edits were made.");
+    assert_has(&said.content, "+x");
+    let made = world.approved("MultiEdit", edits("new/b", &[("", "b"), ("b", "c")])).await.unwrap();
+    assert_has(&made.content, "has been created: 2 edits were made");
+    assert_eq!(world.text("new/b"), "c");
+}
+
+#[tokio::test]
+async fn one_edit_that_does_not_fit_leaves_the_file_as_it_was() {
+    let world = World::with_file("a", "one two");
+    let before = std::fs::metadata(world.path("a")).unwrap().modified().unwrap();
+    let failed = world.fails("MultiEdit", edits("a", &[("one", "1"), ("three", "3")])).await;
+    assert_has(&failed, "edit 2: old_string is not in `a`");
+    assert_eq!(world.text("a"), "one two");
+    assert_eq!(std::fs::metadata(world.path("a")).unwrap().modified().unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_file_that_moved_on_is_left_alone() {
+    let world = World::with_file("a", "one");
+    let permit = world.approve("MultiEdit", edits("a", &[("one", "1")]));
+    world.write("a", "one, and more");
+    let failed = world.run_permit(permit).await.unwrap_err();
+    assert_eq!(failed.kind(), "drift");
+    assert_eq!(world.text("a"), "one, and more");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_edited_and_edited_back_is_what_it_was(
+        lines in prop::collection::vec("[a-z ]{0,6}", 1..8),
+        new in prop::collection::vec("[A-Z\n]{0,6}", 1..8),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+        mark in prop::sample::select(vec!["", "\u{feff}"]),
+    ) {
+        // Each line is told apart by its number, each replacement by its own.
+        let old = |at: usize| format!("<{at}:{}>", lines[at]);
+        let text: String = (0..lines.len()).map(|at| old(at) + end).collect();
+        let before = format!("{mark}{text}");
+        let world = World::with_file("a", &before);
+        let pairs: Vec<(String, String)> = new
+            .iter()
+            .take(lines.len())
+            .enumerate()
+            .map(|(at, new)| (old(at), format!("[{at}:{new}]")))
+            .collect();
+        let there: Vec<_> = pairs.iter().map(|(old, new)| (&**old, &**new)).collect();
+        let back: Vec<_> = pairs.iter().rev().map(|(old, new)| (&**new, &**old)).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            world.approved("MultiEdit", edits("a", &there)).await.unwrap();
+            assert!(pairs.iter().all(|(old, _)| !world.text("a").contains(old)));
+            world.approved("MultiEdit", edits("a", &back)).await.unwrap();
+        });
+        prop_assert_eq!(world.text("a"), before);
+    }
 }
 
 fn edits(path: &str, steps: &[(&str, &str)]) -> Value {

@@ -1,12 +1,37 @@
-use countersign_tools::{Bash, Environment, NeedsApproval, Read, Tool, Toolbox, Workspace};
+use countersign_tools::{
+    Bash, Environment, FixedSearch, NeedsApproval, Read, Tool, Toolbox, WebSearch, Workspace,
+};
 use serde_json::{Value, json};
 
 use crate::world::{World, assert_has};
 
 #[test]
 fn the_coding_tools_are_six() {
-    let names: Vec<_> = World::new().toolbox.names().collect();
+    let toolbox = Toolbox::coding(&workspace(), Environment::default());
+    let names: Vec<_> = toolbox.names().collect();
     assert_eq!(names, ["Read", "Write", "Edit", "Bash", "Glob", "Grep"]);
+}
+
+#[test]
+fn all_tools_are_the_six_and_the_others() {
+    let world = World::new();
+    let names: Vec<_> = world.toolbox.names().collect();
+    let (six, others) = names.split_at(6);
+    assert_eq!(six, ["Read", "Write", "Edit", "Bash", "Glob", "Grep"]);
+    assert_eq!(
+        others,
+        [
+            "MultiEdit",
+            "ApplyPatch",
+            "NotebookEdit",
+            "ListDir",
+            "WebFetch",
+            "Diagnostics",
+            "TodoWrite",
+            "TodoRead",
+            "Task"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -18,7 +43,7 @@ async fn what_changes_something_asks_and_what_looks_does_not() {
             asking.push(tool.name());
         }
     }
-    assert_eq!(asking, ["Write", "Edit", "Bash"]);
+    assert_eq!(asking, ["Write", "Edit", "Bash", "MultiEdit", "ApplyPatch", "NotebookEdit"]);
 }
 
 #[tokio::test]
@@ -51,12 +76,14 @@ async fn a_tool_of_the_same_name_takes_the_place() {
 
 #[test]
 fn schemas_are_closed_and_plain() {
-    for tool in World::new().toolbox.iter() {
+    let engine = FixedSearch::default();
+    let world = World::new().with_tool(WebSearch::with_engine(engine));
+    for tool in world.toolbox.iter() {
         let schema = tool.input_schema();
         assert_eq!(schema["type"], "object", "{}", tool.name());
         assert_eq!(schema["additionalProperties"], false, "{}", tool.name());
         assert!(schema.get("$schema").is_none() && schema.get("title").is_none());
-        for (name, field) in schema["properties"].as_object().unwrap() {
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             assert!(field["type"].is_string(), "{} {name}: {field}", tool.name());
             assert!(field["description"].is_string(), "{} {name}", tool.name());
             assert!(field.get("format").is_none() && field.get("anyOf").is_none());

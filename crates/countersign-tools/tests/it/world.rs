@@ -9,7 +9,9 @@ use countersign_core::{
     Approval, Basis, Digest, Effect, Invalid, Permit, Plan, Planner, Preview, Risk, State,
     ToolCall, ToolOutput, Verdict,
 };
-use countersign_tools::{Catalogue, Environment, Tool, ToolError, Toolbox, Workspace};
+use countersign_tools::{
+    Bash, Catalogue, Environment, Sandbox, Setup, Tool, ToolError, Toolbox, Workspace,
+};
 use jiff::Timestamp;
 use rustix::fs::{CWD, FileType, Mode};
 use serde_json::Value;
@@ -24,6 +26,8 @@ pub(crate) struct World {
     pub(crate) outside: PathBuf,
     pub(crate) toolbox: Toolbox,
     pub(crate) catalogue: Catalogue,
+    /// Where its commands run.
+    pub(crate) sandbox: Sandbox,
 }
 
 impl World {
@@ -36,15 +40,65 @@ impl World {
         let workspace = Workspace::new([root.clone()]).unwrap();
         let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
         let environment = Environment::from(vec![path]);
-        let toolbox = Toolbox::coding(&workspace, environment.clone());
+        let toolbox = Toolbox::full(&workspace, environment.clone());
         let catalogue = Catalogue::new(workspace, environment);
-        Self { _folder: folder, root, outside, toolbox, catalogue }
+        Self { _folder: folder, root, outside, toolbox, catalogue, sandbox: Sandbox::off() }
+    }
+
+    /// A world whose commands run in a sandbox, at the best level there is here.
+    ///
+    /// The machine's own state lies in `outside/own`, its user's home is `outside/home`.
+    ///
+    /// None where bubblewrap is left out on purpose, which is said.
+    pub(crate) async fn in_sandbox() -> Option<Self> {
+        Self::in_sandbox_of(|_| {}).await
+    }
+
+    /// The same, with something about the sandbox changed.
+    pub(crate) async fn in_sandbox_of(change: impl FnOnce(&mut Setup)) -> Option<Self> {
+        #[expect(clippy::disallowed_methods, reason = "what a tester says is in the environment")]
+        let without = std::env::var("COUNTERSIGN_TEST_WITHOUT").unwrap_or_default();
+        if without.split(',').any(|it| it == "bubblewrap") {
+            println!("this is left out, as COUNTERSIGN_TEST_WITHOUT says");
+            return None;
+        }
+        let world = Self::new();
+        let launcher = env!("CARGO_BIN_EXE_countersign-sandbox").to_owned();
+        let mut setup = Setup::new(vec![launcher], world.outside.join("own/sandbox"));
+        change(&mut setup);
+        Some(world.with_setup(setup).await)
+    }
+
+    /// Has commands run in a sandbox of this kind.
+    async fn with_setup(self, setup: Setup) -> Self {
+        let (own, home) = (self.outside.join("own"), self.outside.join("home"));
+        fs::create_dir_all(&own).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        let wanted = setup.at_most;
+        let sandbox = Sandbox::probe(setup).await;
+        // What tests try inside must not be tried outside.
+        let (level, why) = (sandbox.level(), sandbox.why());
+        assert_eq!(level, wanted, "install bubblewrap, or see docs/guide/sandbox.md: {why:?}");
+        let workspace = Workspace::new([self.root.clone()]).unwrap().keeping_out_of([own]);
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let environment = Environment::from(vec![
+            variable("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            variable("HOME", home.to_str().unwrap()),
+        ]);
+        let bash = Bash::new(workspace, environment).with_sandbox(sandbox.clone());
+        let toolbox = self.toolbox.clone().with(bash);
+        Self { toolbox, sandbox, ..self }
     }
 
     pub(crate) fn with_file(name: &str, content: impl AsRef<[u8]>) -> Self {
         let world = Self::new();
         world.write(name, content);
         world
+    }
+
+    pub(crate) fn with_tool(mut self, tool: impl Tool) -> Self {
+        self.toolbox = self.toolbox.with(tool);
+        self
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -172,6 +226,16 @@ impl World {
     ) -> Result<ToolOutput, ToolError> {
         let call = ToolCall { cwd: cwd.to_owned(), ..self.call(tool, input) };
         self.run_permit(self.permit(call, None)?).await
+    }
+
+    /// Runs a call as it is, that nobody had to be asked for.
+    pub(crate) async fn run_call(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
+        self.run_permit(self.permit(call, None)?).await
+    }
+
+    /// Runs a call that a person has seen.
+    pub(crate) async fn approved(&self, tool: &str, input: Value) -> Result<ToolOutput, ToolError> {
+        self.run_permit(self.approve(tool, input)).await
     }
 
     /// Runs a call that is to succeed.

@@ -31,7 +31,7 @@ fn git_tells_more_than_lines() {
         "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n",
     );
     assert!(link.makes_link() && link.kind == Kind::Add);
-    assert_eq!(link.apply("").unwrap(), "/etc");
+    assert_eq!(link.apply("", 0).unwrap(), "/etc");
     let turned =
         one("diff --git a/l b/l\nindex 1..2 120000\n--- a/l\n+++ b/l\n@@ -1 +1 @@\n-a\n+/etc\n");
     assert!(turned.makes_link(), "a link that is turned elsewhere");
@@ -76,7 +76,7 @@ proptest! {
         let diff = countersign_core::UnifiedDiff::between("f", &old, &new);
         let patch = diff.lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         let changes = read(&patch).unwrap();
-        let made = changes.first().map_or(Ok(old.clone()), |change| change.apply(&old));
+        let made = changes.first().map_or(Ok(old.clone()), |change| change.apply(&old, 0));
         prop_assert_eq!(made.unwrap(), new);
     }
 

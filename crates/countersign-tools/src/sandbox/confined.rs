@@ -1,0 +1,300 @@
+//! A confined command: how a child is started inside, and what it had to do with its walls.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tempfile::TempDir;
+
+use super::notes;
+use super::order::{Door, Order};
+use super::overlay::{self, Layers};
+use super::proxy::{Proxy, Traffic};
+use super::standin::StandIns;
+use super::view::{Network, Root, View};
+use super::words::{self, Words};
+use super::{Exceeded, Level, Sandbox, Watch};
+use crate::process::Environment;
+
+/// The port of the proxy inside, where there is nothing else.
+const PROXY_PORT: u16 = 3128;
+
+/// What a child may write besides its workspace.
+const SCRATCH: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
+/// How variables begin or end that make programs load something, or that hold keys.
+const STEERING: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
+const KEYS: &[&str] = &["_TOKEN", "_KEY", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_AUTH"];
+/// And which do so by their whole name.
+const NAMED: &[&str] = &[
+    "BASH_ENV",
+    "BASHOPTS",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "SSH_AUTH_SOCK",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Tells the sockets of several proxies apart.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// What is to be started.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// The program, by its whole path.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub arguments: &'a [String],
+    /// Where it works.
+    pub cwd: &'a Path,
+    /// What it knows of the environment, before what steers programs is taken out.
+    pub environment: &'a Environment,
+}
+
+/// How to start a child inside. Keep it until the child is gone.
+#[derive(Debug)]
+pub struct Confined {
+    program: PathBuf,
+    arguments: Vec<String>,
+    environment: Environment,
+    network: Network,
+    level: Level,
+    watch: Option<Watch>,
+    stand_ins: Vec<StandIns>,
+    proxy: Option<Proxy>,
+    /// Its temporary files, where it has no view in which `/tmp` is its own. Gone with this.
+    _scratch: Option<TempDir>,
+}
+
+impl Sandbox {
+    /// Returns how to start a child inside, with a view of its own. Looks at the disk.
+    ///
+    /// Where there is no sandbox this is the command as it is: ask [`Sandbox::level`] first if that
+    /// must not be. To be called on a runtime, which the proxy needs.
+    pub fn confine(&self, view: &View, start: &Start<'_>) -> io::Result<Confined> {
+        if self.0.level == Level::None {
+            return Ok(Confined::bare(start));
+        }
+        if let Some(why) = view.impossible() {
+            return Err(io::Error::other(format!("there can be no sandbox: {why}")));
+        }
+        if self.0.level.holds() { self.with_view(view, start) } else { self.fenced(view, start) }
+    }
+
+    /// A view by bubblewrap, and the fence inside it.
+    fn with_view(&self, view: &View, start: &Start<'_>) -> io::Result<Confined> {
+        let stand_ins: Vec<_> = view
+            .sources()
+            .map(|source| StandIns::make(&self.0.stand_ins, source, &view.granted_in(source)))
+            .collect();
+        let proxy = match &view.network {
+            Network::Off => None,
+            open => {
+                let name = format!("proxy-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+                Some(Proxy::start(&self.0.state, &name, open.clone())?)
+            }
+        };
+        let launcher = self.0.launcher.first().map(PathBuf::from).unwrap_or_default();
+        let layers = self.layers(view)?;
+        let words = Words {
+            nothing: &self.0.nothing(),
+            launcher: &launcher,
+            proxy: proxy.as_ref().map(Proxy::socket),
+            limits: self.0.limits,
+            cwd: start.cwd,
+            stand_ins: &stand_ins.iter().flat_map(StandIns::made).cloned().collect::<Vec<_>>(),
+            overlays: &layers,
+        };
+        let mut arguments = self.over(&layers)?;
+        arguments.extend(words.of(view));
+        let door = proxy.is_some().then(|| Door {
+            port: PROXY_PORT,
+            socket: words::PROXY.into(),
+            launcher: self.0.launcher_inside(),
+        });
+        let order = self.order(view.writable(), Vec::new(), door);
+        arguments.extend(self.0.launcher_inside());
+        arguments.extend(as_words(&order, start)?);
+        let environment = scrubbed(start.environment);
+        let environment = if proxy.is_some() { environment.with(&by_proxy()) } else { environment };
+        Ok(Confined {
+            program: self.0.bubblewrap.clone(),
+            arguments,
+            environment,
+            network: view.network.clone(),
+            level: self.0.level,
+            watch: Some(Watch::new(self.0.limits, &view.lands())),
+            stand_ins,
+            proxy,
+            _scratch: None,
+        })
+    }
+
+    /// Returns the overlays of a view, each with a place to be mounted at.
+    fn layers(&self, view: &View) -> io::Result<Vec<Layers>> {
+        let changes = |root: &Root| root.changes.clone().map(|it| (root.source.clone(), it));
+        let changes = view.roots.iter().filter_map(changes).enumerate();
+        let layers = changes.map(|(number, (lower, (upper, work)))| {
+            // Each child mounts its own there, unseen by others.
+            let at = self.0.state.join(format!("overlay-{number}"));
+            std::fs::create_dir_all(&at)?;
+            Ok(Layers { lower, upper, work, at })
+        });
+        layers.collect()
+    }
+
+    /// Returns the words that come before those of a view with overlays.
+    fn over(&self, layers: &[Layers]) -> io::Result<Vec<String>> {
+        if layers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut words = overlay::words(layers, &self.0.launcher)?;
+        words.push(self.0.bubblewrap.to_string_lossy().into_owned());
+        Ok(words)
+    }
+
+    /// The fence alone, where there can be no view.
+    fn fenced(&self, view: &View, start: &Start<'_>) -> io::Result<Confined> {
+        if view.roots.iter().any(|root| root.changes.is_some() || root.source != root.path) {
+            return Err(io::Error::other(
+                "without bubblewrap a folder is shown as it is or not at all",
+            ));
+        }
+        let writable = view.writable();
+        let Some((launcher, rest)) = self.0.launcher.split_first() else {
+            return Err(io::Error::other("there is no launcher"));
+        };
+        // Who could change the launcher would run outside the fence the next time.
+        if writable.iter().any(|root| Path::new(launcher).starts_with(root)) {
+            return Err(io::Error::other(
+                "there can be no sandbox: its launcher is in the workspace",
+            ));
+        }
+        let scratch = tempfile::Builder::new().prefix("countersign-").tempdir_in("/tmp")?;
+        let own = scratch.path().to_owned();
+        let given = writable.iter().cloned().chain([own.clone()]).collect();
+        let order = self.order(given, view.hidden(), None);
+        let mut arguments = rest.to_vec();
+        arguments.extend(as_words(&order, start)?);
+        let temporary = [pair("TMPDIR", &own.to_string_lossy())];
+        Ok(Confined {
+            program: PathBuf::from(launcher),
+            arguments,
+            environment: scrubbed(start.environment).with(&temporary),
+            network: Network::Off,
+            level: self.0.level,
+            watch: Some(Watch::new(self.0.limits, &writable)),
+            stand_ins: Vec::new(),
+            proxy: None,
+            _scratch: Some(scratch),
+        })
+    }
+
+    fn order(&self, roots: Vec<PathBuf>, hidden: Vec<PathBuf>, proxy: Option<Door>) -> Order {
+        let scratch = SCRATCH.iter().map(PathBuf::from);
+        let has_view = self.0.level.holds();
+        Order {
+            // Without a view `/tmp` is everybody's.
+            writable: if has_view { roots.into_iter().chain(scratch).collect() } else { roots },
+            hidden,
+            limits: self.0.limits,
+            has_view,
+            needs_landlock: self.0.level != Level::View,
+            proxy,
+        }
+    }
+}
+
+impl Confined {
+    fn bare(start: &Start<'_>) -> Self {
+        Self {
+            program: start.program.to_owned(),
+            arguments: start.arguments.to_vec(),
+            environment: start.environment.clone(),
+            network: Network::Off,
+            level: Level::None,
+            watch: None,
+            stand_ins: Vec::new(),
+            proxy: None,
+            _scratch: None,
+        }
+    }
+
+    /// Returns the program to start.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Returns its arguments.
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// Returns its environment: this and nothing else.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Returns who looks at what the child and its kin use.
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    /// Returns what to say of the walls, when no process of the child is left, and puts aside what it
+    /// made that steers later runs.
+    pub(crate) fn notes(&self, texts: &[&str], exceeded: Option<Exceeded>) -> Vec<String> {
+        if self.level == Level::None {
+            return Vec::new();
+        }
+        let mut said = Vec::new();
+        said.extend(exceeded.map(|what| format!("The command ran in a sandbox: {what}.")));
+        let traffic = self.proxy.as_ref().map_or_else(Traffic::default, Proxy::traffic);
+        said.extend(notes::of(texts, &self.network, &traffic));
+        for (was, is) in self.stand_ins.iter().flat_map(StandIns::put_aside) {
+            said.push(format!(
+                "`{}` steers what runs later, and a command may make it only if it names it: it was put \
+                 aside as `{}`.",
+                was.display(),
+                is.display()
+            ));
+        }
+        if !traffic.reached.is_empty() {
+            let hosts: Vec<_> = traffic.reached.iter().map(|host| format!("`{host}`")).collect();
+            said.push(format!("It reached {}.", hosts.join(", ")));
+        }
+        said
+    }
+}
+
+fn as_words(order: &Order, start: &Start<'_>) -> io::Result<Vec<String>> {
+    let program = start.program.to_str().ok_or_else(|| io::Error::other("its path is not text"))?;
+    let mut words = vec![serde_json::to_string(order)?, program.to_owned()];
+    words.extend_from_slice(start.arguments);
+    Ok(words)
+}
+
+/// Returns the environment without what steers programs and what may be a key.
+fn scrubbed(environment: &Environment) -> Environment {
+    let steers = |name: &str| {
+        STEERING.iter().any(|start| name.starts_with(start))
+            || KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end))
+            || NAMED.contains(&name)
+    };
+    let kept = environment.without(steers);
+    // A cache that a build cannot do without, where it can be written.
+    kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
+}
+
+fn by_proxy() -> Vec<(String, String)> {
+    let url = format!("http://127.0.0.1:{PROXY_PORT}");
+    let names =
+        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+    names.iter().map(|name| pair(name, &url)).collect()
+}
+
+fn pair(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}

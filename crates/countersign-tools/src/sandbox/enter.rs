@@ -1,0 +1,77 @@
+//! The launcher: what runs inside first, closes every door behind itself and becomes the program.
+//!
+//! It is the binary itself, started once more: nothing may be done between fork and exec without
+//! `unsafe`, and bubblewrap would not survive a fence that stands before its mounts are made.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use super::fence::{self, FenceError};
+use super::order::Order;
+use super::syscalls::{self, Sockets};
+use super::{forward, overlay, probe, rights};
+use crate::process;
+
+/// Why the program was not started. Nothing of it has run.
+#[derive(Debug, thiserror::Error)]
+pub enum EnterError {
+    /// The launcher was not called by the sandbox.
+    #[error("the sandbox's launcher is not for calling by hand: {0}")]
+    Order(String),
+    /// The sandbox could not be closed.
+    #[error("the sandbox could not be closed: {0}")]
+    Open(String),
+    /// The program could not be started.
+    #[error("`{program}` could not be started: {cause}")]
+    Program {
+        /// Which one.
+        program: String,
+        /// Why not.
+        cause: io::Error,
+    },
+}
+
+impl From<FenceError> for EnterError {
+    fn from(error: FenceError) -> Self {
+        Self::Open(error.to_string())
+    }
+}
+
+/// Does what the order says and becomes the program. Returns if that fails, or after a probe.
+///
+/// `words` are the order, and the program with its arguments; or what the launcher is asked beside
+/// that, once inside: to forward a port, to mount overlays, or to try what it can reach.
+pub fn enter(words: &[OsString]) -> Result<(), EnterError> {
+    match words {
+        [what, socket] if what == forward::FORWARD => return Err(forward::forward(socket)),
+        [what, layers, program, arguments @ ..] if what == overlay::OVERLAY => {
+            return Err(overlay::mount_and_become(layers, program, arguments));
+        }
+        [what, attempts] if what == probe::PROBE => return probe::attempt(attempts),
+        _ => {}
+    }
+    let Some((order, [program, arguments @ ..])) = words.split_first() else {
+        return Err(EnterError::Order("it needs an order and a program".to_owned()));
+    };
+    prepare(order)?;
+    let cause = process::replace(Path::new(program), arguments);
+    Err(EnterError::Program { program: program.to_string_lossy().into_owned(), cause })
+}
+
+fn prepare(order: &OsString) -> Result<(), EnterError> {
+    let text = order.to_str().unwrap_or_default();
+    let order: Order =
+        serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
+    let open = |what: &str, cause: io::Error| EnterError::Open(format!("{what}: {cause}"));
+    if let Some(door) = &order.proxy {
+        forward::start(door).map_err(|cause| open("the way to its proxy", cause))?;
+    }
+    order.limits.apply(order.has_view).map_err(|errno| open("its limits", errno.into()))?;
+    if !order.has_view {
+        rights::give_up().map_err(|errno| open("its rights", errno.into()))?;
+    }
+    fence::close(&order)?;
+    let sockets = if order.has_view { Sockets::Apart } else { Sockets::None };
+    syscalls::close(sockets).map_err(|error| EnterError::Open(format!("seccomp: {error}")))
+}

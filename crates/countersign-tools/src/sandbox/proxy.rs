@@ -1,0 +1,331 @@
+//! The proxy: the only way from a sandbox to other machines, by the names that were allowed.
+//!
+//! It listens on a socket that is shown to one child alone. It knows a host by the name it is asked
+//! for, looks that name up itself, and connects to what it found and to nothing else. Addresses of
+//! this machine and its network are never reached, whatever a name leads to: the server is there.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use countersign_core::Host;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpStream, UnixListener, UnixStream, lookup_host};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use super::view::Network;
+
+/// How long the start of a request may be.
+const HEAD_LIMIT: usize = 16 * 1024;
+/// How long a request may take to say what it wants, and a host to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which addresses may be connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Public,
+    /// Those of this machine too, which only tests of the proxy itself have.
+    #[cfg(test)]
+    Everywhere,
+}
+
+/// What went through, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) reached: BTreeSet<String>,
+    pub(super) refused: BTreeSet<String>,
+}
+
+/// A proxy, as long as its child lives.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    socket: PathBuf,
+    listening: AbortHandle,
+    traffic: Arc<Mutex<Traffic>>,
+}
+
+#[derive(Clone)]
+struct Rules {
+    network: Network,
+    reach: Reach,
+    traffic: Arc<Mutex<Traffic>>,
+}
+
+impl Proxy {
+    /// Starts a proxy whose socket has this name in a folder.
+    pub(super) fn start(folder: &Path, name: &str, network: Network) -> io::Result<Self> {
+        Self::reaching(folder, name, network, Reach::Public)
+    }
+
+    fn reaching(folder: &Path, name: &str, network: Network, reach: Reach) -> io::Result<Self> {
+        let socket = folder.join(name);
+        let listener = bind(folder, name)?;
+        let traffic = Arc::<Mutex<Traffic>>::default();
+        let rules = Rules { network, reach, traffic: traffic.clone() };
+        let listening = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let rules = rules.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = serve(stream, &rules).await {
+                        tracing::debug!(%error, "a connection through the sandbox's proxy broke");
+                    }
+                });
+            }
+        });
+        Ok(Self { socket, listening: listening.abort_handle(), traffic })
+    }
+
+    pub(super) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+/// Binds a socket however long its path is: a name of a socket has little room.
+fn bind(folder: &Path, name: &str) -> io::Result<UnixListener> {
+    use std::os::fd::AsRawFd;
+    let _ = std::fs::remove_file(folder.join(name));
+    let folder = std::fs::File::open(folder)?;
+    UnixListener::bind(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
+}
+
+/// What a request asks for.
+struct Wanted {
+    host: String,
+    port: u16,
+    /// What the host is sent first; nothing where the child speaks to it by itself.
+    first: Vec<u8>,
+}
+
+async fn serve(mut stream: UnixStream, rules: &Rules) -> io::Result<()> {
+    let (head, rest) = match timeout(PATIENCE, head_of(&mut stream)).await {
+        Ok(read) => read?,
+        Err(_) => return Ok(()),
+    };
+    let answer = match wanted(&head) {
+        Ok(wanted) => rules.connect(&wanted).await.map(|host| (host, wanted)),
+        Err(why) => Err(why),
+    };
+    let (mut host, wanted) = match answer {
+        Ok(connected) => connected,
+        Err(why) => return refuse(&mut stream, &why).await,
+    };
+    if wanted.first.is_empty() {
+        stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+    } else {
+        host.write_all(&wanted.first).await?;
+    }
+    host.write_all(&rest).await?;
+    copy_bidirectional(&mut stream, &mut host).await?;
+    Ok(())
+}
+
+async fn refuse(stream: &mut UnixStream, why: &str) -> io::Result<()> {
+    let body = format!("the sandbox's proxy: {why}\n");
+    let head = format!(
+        "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: \
+         close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// Reads up to the empty line; what came after it is returned too.
+async fn head_of(stream: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
+    let mut read = Vec::new();
+    loop {
+        if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
+            let rest = read.split_off(end + 4);
+            let head = String::from_utf8(read);
+            return head.map(|head| (head, rest)).map_err(|_| io::ErrorKind::InvalidData.into());
+        }
+        if read.len() > HEAD_LIMIT {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if stream.read_buf(&mut read).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+/// Reads whom a request is for. What programs read differently is refused.
+fn wanted(head: &str) -> Result<Wanted, String> {
+    let (line, headers) = head.split_once("\r\n").unwrap_or((head, ""));
+    let [method, target, version] = line.split(' ').collect::<Vec<_>>()[..] else {
+        return Err("the request could not be read".to_owned());
+    };
+    let url = if method == "CONNECT" { format!("https://{target}/") } else { target.to_owned() };
+    let host = Host::of_url(&url).map_err(|error| error.to_string())?.to_string();
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", ""));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let named = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+    let port = match named {
+        Some((_, port)) => port.parse().map_err(|_| format!("`{port}` is no port"))?,
+        None if scheme == "https" => 443,
+        None => 80,
+    };
+    if method == "CONNECT" {
+        return Ok(Wanted { host, port, first: Vec::new() });
+    }
+    let ours = |line: &&str| !line.to_ascii_lowercase().starts_with("proxy-");
+    let headers: Vec<_> = headers.split("\r\n").filter(ours).collect();
+    let first = format!("{method} /{path} {version}\r\n{}", headers.join("\r\n"));
+    Ok(Wanted { host, port, first: first.into_bytes() })
+}
+
+impl Rules {
+    async fn connect(&self, wanted: &Wanted) -> Result<TcpStream, String> {
+        let Wanted { host, port, .. } = wanted;
+        let connected = self.try_connect(host, *port).await;
+        let mut traffic = self.traffic.lock().unwrap_or_else(PoisonError::into_inner);
+        match &connected {
+            Ok(_) => traffic.reached.insert(host.clone()),
+            Err(_) => traffic.refused.insert(host.clone()),
+        };
+        connected
+    }
+
+    async fn try_connect(&self, host: &str, port: u16) -> Result<TcpStream, String> {
+        if !self.is_allowed(host) {
+            return Err(format!("`{host}` is not among the hosts that were allowed"));
+        }
+        let bare = host.trim_matches(['[', ']']);
+        let found = timeout(PATIENCE, lookup_host((bare, port))).await;
+        let found = found.map_err(|_| format!("`{host}` could not be looked up in time"))?;
+        let found = found.map_err(|_| format!("`{host}` could not be looked up"))?;
+        let addresses: Vec<SocketAddr> =
+            found.filter(|address| self.reach.includes(address.ip())).collect();
+        if addresses.is_empty() {
+            return Err(format!("`{host}` leads to this machine or its own network"));
+        }
+        let connecting = timeout(PATIENCE, TcpStream::connect(&addresses[..])).await;
+        let connected = connecting.map_err(|_| format!("`{host}` does not answer"))?;
+        connected.map_err(|error| format!("`{host}` cannot be reached: {error}"))
+    }
+
+    fn is_allowed(&self, host: &str) -> bool {
+        match &self.network {
+            Network::Off => false,
+            Network::Hosts(hosts) => hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host)),
+            Network::Public => true,
+        }
+    }
+}
+
+impl Reach {
+    fn includes(self, address: IpAddr) -> bool {
+        match self {
+            Self::Public => {
+                let written = match address {
+                    IpAddr::V4(address) => format!("http://{address}/"),
+                    IpAddr::V6(address) => format!("http://[{address}]/"),
+                };
+                matches!(Host::of_url(&written), Ok(Host::Public(_)))
+            }
+            #[cfg(test)]
+            Self::Everywhere => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_allowed_host_is_reached_and_noted() {
+        let (proxy, folder, port) = world(&["127.0.0.1"], Reach::Everywhere).await;
+        let answer = ask(&folder, &format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nhello")).await;
+        assert_eq!(answer, "HTTP/1.1 200 Connection established\r\n\r\nhello");
+        let get = format!(
+            "GET http://127.0.0.1:{port}/a?b HTTP/1.1\r\nHost: x\r\nProxy-Secret: y\r\n\r\n"
+        );
+        assert_eq!(ask(&folder, &get).await, "GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(proxy.traffic().reached.contains("127.0.0.1"));
+    }
+
+    #[tokio::test]
+    async fn any_other_host_is_refused_by_name_and_noted() {
+        let (proxy, folder, port) = world(&["example.com"], Reach::Everywhere).await;
+        let answer = ask(&folder, &format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+        assert!(answer.contains("`127.0.0.1` is not among the hosts that were allowed"));
+        assert!(proxy.traffic().refused.contains("127.0.0.1"));
+    }
+
+    #[tokio::test]
+    async fn this_machine_is_never_reached_whatever_was_allowed() {
+        let names = ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"];
+        for allowed in [Network::Public, Network::Hosts(names.map(str::to_owned).to_vec())] {
+            let (_proxy, folder, port) = with(allowed, Reach::Public).await;
+            for name in names.iter().chain(&["2130706433", "0x7f.1", "169.254.169.254"]) {
+                let answer = ask(&folder, &format!("CONNECT {name}:{port} HTTP/1.1\r\n\r\n")).await;
+                assert!(answer.starts_with("HTTP/1.1 403 "), "{name}: {answer}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_could_be_read_in_two_ways_is_refused() {
+        for line in [
+            "CONNECT a@b:1 HTTP/1.1",
+            "CONNECT a\0.b:1 HTTP/1.1",
+            "CONNECT  a:1 HTTP/1.1",
+            "CONNECT a:b HTTP/1.1",
+            "CONNECT a:99999 HTTP/1.1",
+            "CONNECT",
+            "GET /relative HTTP/1.1",
+            "GET ftp://a/ HTTP/1.1",
+        ] {
+            assert!(wanted(&format!("{line}\r\n\r\n")).is_err(), "{line:?}");
+        }
+    }
+
+    async fn world(hosts: &[&str], reach: Reach) -> (Proxy, tempfile::TempDir, u16) {
+        with(Network::Hosts(hosts.iter().map(|it| (*it).to_owned()).collect()), reach).await
+    }
+
+    /// A proxy, and a host behind it that sends back what it is sent.
+    async fn with(network: Network, reach: Reach) -> (Proxy, tempfile::TempDir, u16) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    let (mut read, mut write) = stream.split();
+                    let _ = tokio::io::copy(&mut read, &mut write).await;
+                });
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let proxy = Proxy::reaching(folder.path(), "p", network, reach).unwrap();
+        (proxy, folder, port)
+    }
+
+    async fn ask(folder: &tempfile::TempDir, request: &str) -> String {
+        let mut stream = UnixStream::connect(folder.path().join("p")).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+}

@@ -1,0 +1,201 @@
+//! The view: what of the machine a child sees, and what of it it can change.
+
+use std::path::{Path, PathBuf};
+
+use countersign_core::{Effect, Target};
+
+use super::guarded;
+use crate::workspace::Workspace;
+
+/// Which other machines a child can reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// None.
+    #[default]
+    Off,
+    /// These hosts, by way of a proxy that knows them by name.
+    Hosts(Vec<String>),
+    /// Any public host, by way of a proxy that notes which.
+    Public,
+}
+
+/// What a child sees and what it can change.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub(super) roots: Vec<Root>,
+    /// Where we keep our own state.
+    pub(super) own: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    /// What may be read although it holds keys, and written although it steers what runs later.
+    pub(super) reads: Vec<PathBuf>,
+    pub(super) writes: Vec<PathBuf>,
+    /// Whether it is git alone that runs: it changes its own folder, but not what makes it run things.
+    pub(super) only_git: bool,
+    pub(super) network: Network,
+}
+
+/// A folder that can be changed.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    /// Where the child finds it.
+    pub(super) path: PathBuf,
+    /// Where it is.
+    pub(super) source: PathBuf,
+    /// Where changes to it are kept, if not there: a folder for them, and one for the kernel.
+    pub(super) changes: Option<(PathBuf, PathBuf)>,
+}
+
+impl Root {
+    fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), source: path.to_owned(), changes: None }
+    }
+}
+
+impl View {
+    /// Returns the view of a workspace: its roots can be changed, the rest can be looked at, keys and
+    /// our own state cannot even be seen.
+    pub fn of(workspace: &Workspace, home: Option<&Path>) -> Self {
+        Self {
+            roots: workspace.roots().iter().map(|root| Root::new(root)).collect(),
+            own: workspace.off_limits().to_vec(),
+            home: home.map(Path::to_owned),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            only_git: false,
+            network: Network::Off,
+        }
+    }
+
+    /// Also gives what these effects name: a person or a rule has said yes to each of them.
+    #[must_use]
+    pub fn granting(mut self, effects: &[Effect]) -> Self {
+        let path = |target: &Target| target.path.clone();
+        for effect in effects {
+            match effect {
+                Effect::Read(target) | Effect::ReadAll(target) => self.reads.push(path(target)),
+                Effect::Write(target) | Effect::Delete(target) => self.writes.push(path(target)),
+                Effect::Rename { from, to } => self.writes.extend([path(from), path(to)]),
+                Effect::Net { host: Some(host) } => self.network = self.network.and(host),
+                Effect::Net { host: None } => self.network = Network::Public,
+                Effect::Env { .. }
+                | Effect::Exec { .. }
+                | Effect::SpawnAgent { .. }
+                | Effect::RunsLater { .. }
+                | Effect::LeavesSandbox
+                | Effect::Forbidden { .. }
+                | Effect::Opaque { .. } => {}
+            }
+        }
+        self.only_git = is_git_alone(effects);
+        if self.only_git {
+            let fresh = self.roots.iter().map(|root| root.path.join(".git"));
+            self.writes.extend(fresh.filter(|git| git.symlink_metadata().is_err()));
+        }
+        self
+    }
+
+    /// Sets which other machines can be reached.
+    #[must_use]
+    pub fn with_network(self, network: Network) -> Self {
+        Self { network, ..self }
+    }
+
+    /// Keeps what the child changes in a root apart, in `upper`; the root stays as it is.
+    ///
+    /// `upper` and `work` are folders on one disk, `work` an empty one. What lies in `upper` already is
+    /// seen as if it had been done before.
+    #[must_use]
+    pub fn over(mut self, root: &Path, upper: &Path, work: &Path) -> Self {
+        for known in self.roots.iter_mut().filter(|known| known.path == root) {
+            known.changes = Some((upper.to_owned(), work.to_owned()));
+        }
+        self
+    }
+
+    /// Shows another folder in the place of a root, such as a copy of it. What the child does to the
+    /// root, it does there.
+    #[must_use]
+    pub fn showing(mut self, root: &Path, source: &Path) -> Self {
+        for known in self.roots.iter_mut().filter(|known| known.path == root) {
+            source.clone_into(&mut known.source);
+        }
+        self
+    }
+
+    /// Returns where the child can write, as it names the folders.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        self.roots.iter().map(|root| root.path.clone()).collect()
+    }
+
+    /// Returns the folders that really change.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().filter(|it| it.changes.is_none()).map(|root| root.source.as_path())
+    }
+
+    /// Returns where what it writes lands.
+    pub(super) fn lands(&self) -> Vec<PathBuf> {
+        let changes = self.roots.iter().filter_map(|root| root.changes.as_ref());
+        self.sources().map(Path::to_owned).chain(changes.map(|it| it.0.clone())).collect()
+    }
+
+    /// Returns what it may write although it steers what runs later, as it is named in a source.
+    pub(super) fn granted_in(&self, source: &Path) -> Vec<PathBuf> {
+        let Some(root) = self.roots.iter().find(|root| root.source == source) else {
+            return Vec::new();
+        };
+        let inside = self.writes.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
+        inside.map(|below| source.join(below)).collect()
+    }
+
+    /// Returns what it cannot see outside the roots. A root below it can be seen all the same.
+    pub(super) fn hidden(&self) -> Vec<PathBuf> {
+        let keys = guarded::keys(self.home.as_deref());
+        let is_asked_for = |key: &PathBuf| self.reads.contains(key);
+        let keys = keys.into_iter().filter(|key| !is_asked_for(key));
+        let mut hidden: Vec<_> = self.own.iter().cloned().chain(keys).collect();
+        hidden.retain(|it| !self.roots.iter().any(|root| root.path.starts_with(it)));
+        hidden.sort();
+        hidden.dedup();
+        hidden
+    }
+
+    /// Returns why there can be no such view.
+    pub(super) fn impossible(&self) -> Option<String> {
+        let top = self.roots.iter().any(|root| root.path.parent().is_none());
+        let own = self.roots.iter().any(|r| self.own.iter().any(|own| r.path.starts_with(own)));
+        let text = |path: &Path| path.to_str().is_none_or(|text| text.contains('\0'));
+        if top {
+            Some("the workspace is the whole file system".to_owned())
+        } else if own {
+            Some("the workspace lies where Countersign keeps its own state".to_owned())
+        } else {
+            let odd = self.roots.iter().find(|root| text(&root.path) || text(&root.source))?;
+            Some(format!("the path `{}` is not text", odd.path.display()))
+        }
+    }
+}
+
+impl Network {
+    fn and(&self, host: &str) -> Self {
+        match self {
+            Self::Off => Self::Hosts(vec![host.to_owned()]),
+            Self::Hosts(hosts) => {
+                let mut hosts = hosts.clone();
+                hosts.push(host.to_owned());
+                Self::Hosts(hosts)
+            }
+            Self::Public => Self::Public,
+        }
+    }
+}
+
+/// Whether nothing runs but git, and all that happens is known.
+fn is_git_alone(effects: &[Effect]) -> bool {
+    let program = |effect: &Effect| match effect {
+        Effect::Exec { argv, .. } => Some(argv.first().is_some_and(|it| it == "git")),
+        Effect::Opaque { .. } => Some(false),
+        _ => None,
+    };
+    let mut programs = effects.iter().filter_map(program).peekable();
+    programs.peek().is_some() && programs.all(|is_git| is_git)
+}
