@@ -300,7 +300,7 @@ impl Watch {
     async fn of_event(&self, event: Event) -> Result<Option<AgentEvent>, StoreError> {
         Ok(Some(match event {
             Event::Text { text } => AgentEvent::Text(text),
-            Event::ToolUse { id, name, input } => {
+            Event::ToolUse { id, name, input, .. } => {
                 AgentEvent::ToolUse { id: id.to_string(), tool_name: name, params: input }
             }
             Event::ApprovalResolved { approval, status, .. } => {
@@ -324,7 +324,9 @@ impl Watch {
             // The library runs its tools itself.
             | Event::ExecutionSignal { .. }
             | Event::ResultReceived { .. }
-            | Event::ResultRefused { .. } => return Ok(None),
+            | Event::ResultRefused { .. }
+            | Event::Undone { .. }
+            | Event::SettingsChanged => return Ok(None),
         }))
     }
 

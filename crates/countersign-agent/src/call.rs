@@ -13,6 +13,7 @@ use countersign_gate::{
 use countersign_tools::{Tool, ToolError};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::keeping::Keeping;
 use crate::message::ToolUse;
 use crate::outcome::Open;
 use crate::turn::{NOT_RUN, Turn};
@@ -292,8 +293,10 @@ impl Turn<'_> {
         if self.signals.cancel.is_cancelled() {
             return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
         }
-        // Between the start and this line the process may have been stopped for long.
         let gate = &self.run.runner.gate;
+        let keep = self.run.runner.config.keep.as_ref();
+        let keeping = Keeping::begin(keep, gate, &permit).await;
+        // Between the start and this line the process may have been stopped for long.
         if let Err(hindered) = self.recorded("a call", || gate.still_in_charge()).await {
             if let Hindered::Store(error) = hindered {
                 let error: &dyn std::error::Error = &error;
@@ -308,6 +311,9 @@ impl Turn<'_> {
             tracing::error!(%error, "a tool panicked");
             Err(ToolError::Broken)
         });
+        if let Some(keeping) = keeping {
+            keeping.end().await;
+        }
         ran.map_err(|error| failure(&error))
     }
 
@@ -323,7 +329,7 @@ impl Turn<'_> {
             input: call.input.clone(),
             cwd: self.run.runner.config.cwd.clone(),
             executor: self.run.runner.config.executor,
-            agent: None,
+            agent: self.run.kin.path(),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod gatekeeper;
 mod handler;
+mod plan;
 mod run;
 mod suggestion;
 mod teller;

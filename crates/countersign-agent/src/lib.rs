@@ -21,6 +21,7 @@ mod call;
 mod claude_code;
 mod consent;
 mod elsewhere;
+mod keeping;
 pub mod message;
 pub mod model;
 mod outcome;
@@ -31,6 +32,7 @@ mod runner;
 pub mod scripted;
 mod settings;
 mod stop;
+mod task;
 mod turn;
 
 pub use agent::{Agent, AgentEvent, AgentOptions, Events};

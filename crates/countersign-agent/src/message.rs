@@ -1,5 +1,6 @@
 //! One message of a conversation in the shape of the Messages API, kept so that it replays as it came.
 
+use countersign_core::ToolOutput;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -195,6 +196,27 @@ impl ToolResult {
     /// Returns the result of a call that failed, or was not let through.
     pub fn error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { is_error: Some(true), ..Self::ok(tool_use_id, text) }
+    }
+
+    /// Returns the result that says what a tool gave back.
+    ///
+    /// What is to be shown beside the text makes it a list of blocks, the text in front.
+    pub fn of(tool_use_id: impl Into<String>, output: ToolOutput) -> Self {
+        let ToolOutput { content, is_error, attachments } = output;
+        let content = if attachments.is_empty() {
+            ResultContent::Text(content)
+        } else {
+            // The API refuses a block of text that says nothing.
+            let text = (!content.trim().is_empty()).then(|| Block::text(content));
+            let beside = attachments.iter().map(|it| Block::Other(it.block()));
+            ResultContent::Blocks(text.into_iter().chain(beside).collect())
+        };
+        Self {
+            tool_use_id: tool_use_id.into(),
+            content: Some(content),
+            is_error: is_error.then_some(true),
+            extra: Map::new(),
+        }
     }
 
     /// Returns whether the call failed.

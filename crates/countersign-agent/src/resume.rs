@@ -10,6 +10,7 @@ use crate::message::{Message, Role};
 use crate::outcome::{Answer, Open, Outcome};
 use crate::runner::{Run, Runner};
 use crate::settings::RunSettings;
+use crate::task;
 
 /// Why a run does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,8 @@ impl Runner {
         let consent = settings.consent(&self.consent);
         let runner = Self { consent, config: settings.over(&self.config), ..self.clone() };
         let journal = self.gate.resume_run(&left).await?.ok_or(ResumeError::Over)?;
+        // The children of its agent have gone with its driver: nobody waits for their calls.
+        task::settle_calls(&self.gate, left.id, None).await?;
         let past = self.past(&left).await?;
         let request = runner.request();
         // Only now: from here on, dropping it ends the run.
@@ -57,14 +60,16 @@ impl Runner {
         let recorded = self.gate.store().recorded(&left.project, &left.session).await?;
         let said = recorded.into_iter().map(|it| Said::read(it, left));
         let said = said.collect::<Result<_, _>>()?;
-        Ok(Past { said, made: self.gate.calls_of(left.id).await? })
+        let mut made = self.gate.calls_of(left.id).await?;
+        made.retain(|call| call.call.agent.is_none());
+        Ok(Past { said, made })
     }
 }
 
 /// What is recorded of a conversation.
 struct Past {
     said: Vec<Said>,
-    /// What stands of the calls of the run, in the order they were made.
+    /// What stands of the run's own calls, in the order they were made.
     made: Vec<Approval>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign_core::{Event, Executor, ProjectId, RunId, SessionId, Usage};
 use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
-use countersign_tools::Toolbox;
+use countersign_tools::{Keep, Toolbox};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -18,6 +18,7 @@ use crate::outcome::Answer;
 use crate::respond::Retries;
 use crate::settings::RunSettings;
 use crate::stop::{Halt, Stop, Words};
+use crate::task::{self, Kin};
 use crate::turn::{Turn, TurnEnd};
 
 /// How a conversation is run (S1.1).
@@ -37,6 +38,8 @@ pub struct RunnerConfig {
     pub max_turns: u32,
     /// Who runs the calls.
     pub executor: Executor,
+    /// Where the contents of files are kept before a call changes them, so that it can be undone.
+    pub keep: Option<Keep>,
 }
 
 impl RunnerConfig {
@@ -53,6 +56,7 @@ impl RunnerConfig {
             retries: Retries::default(),
             max_turns: 200,
             executor: Executor::Local,
+            keep: None,
         }
     }
 
@@ -154,6 +158,8 @@ pub struct Run {
     pub(crate) was_cancelled: bool,
     pub(crate) suspend: CancellationToken,
     pub(crate) is_over: bool,
+    /// Who works here: the main agent or, within its run, one of its children.
+    pub(crate) kin: Kin,
 }
 
 impl Runner {
@@ -253,6 +259,7 @@ impl Run {
             was_cancelled: false,
             suspend: CancellationToken::new(),
             is_over: false,
+            kin: Kin::default(),
         }
     }
 
@@ -277,7 +284,8 @@ impl Run {
         }
         let (end, mut words, event) = match self.turns(&signals).await {
             Ok(()) => {
-                (RunEnd::Done, Words::default(), Event::RunDone { usage: self.usage, cost: None })
+                let usage = self.kin.with_children(self.usage);
+                (RunEnd::Done, Words::default(), Event::RunDone { usage, cost: None })
             }
             Err(Halt::Over(stop, words)) => (stop.end(), words, stop.event()),
             Err(Halt::Suspended) => {
@@ -291,7 +299,8 @@ impl Run {
         self.is_over = true;
     }
 
-    async fn turns(&mut self, signals: &Signals) -> Result<(), Halt> {
+    pub(crate) async fn turns(&mut self, signals: &Signals) -> Result<(), Halt> {
+        self.runner.toolbox = task::equipped(self, signals);
         if let Some(answer) = self.left.take()
             && let TurnEnd::Done = self.follow(&answer, signals).await?
         {

@@ -68,6 +68,7 @@ impl RunSettings {
             retries: config.retries,
             max_turns: self.max_turns.unwrap_or(config.max_turns),
             executor: self.executor,
+            keep: config.keep.clone(),
         }
     }
 

@@ -119,7 +119,7 @@ impl<'a> Turn<'a> {
         let lanes = join_all(self.lanes(calls).await.into_iter().map(|lane| async move {
             let mut answers = Vec::with_capacity(lane.len());
             for (position, open) in lane {
-                answers.push((position, self.call(open).await));
+                answers.push((position, Box::pin(self.call(open)).await));
             }
             answers
         }));
@@ -127,11 +127,7 @@ impl<'a> Turn<'a> {
         answers.sort_by_key(|(position, _)| *position);
         let results = answers.into_iter().zip(calls).map(|((_, output), open)| {
             let (id, output) = (open.call.id.clone(), output?);
-            Some(if output.is_error {
-                ToolResult::error(id, output.content)
-            } else {
-                ToolResult::ok(id, output.content)
-            })
+            Some(ToolResult::of(id, output))
         });
         // What was answered stands in the record, also where some were not.
         let results: Option<Vec<_>> = results.collect();
@@ -199,6 +195,7 @@ fn told(message: &Message) -> Vec<Event> {
             id: call.id.as_str().into(),
             name: call.name.clone(),
             input: call.input.clone(),
+            agent: None,
         }),
         _ => None,
     });

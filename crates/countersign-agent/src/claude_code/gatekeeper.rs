@@ -4,6 +4,7 @@
 //! person has to decide comes back as a question, with what Claude Code suggests.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use countersign_core::{
     Approval, ApprovalId, Executor, Failure, NotStartable, Outcome, Planner, ProjectId, RunId,
     SessionId, Status, ToolCall, ToolOutput,
 };
-use countersign_gate::{Gate, Question, StoreError, Submitted, Terms, new_id};
+use countersign_gate::{Checked, Gate, Question, StoreError, Submitted, Terms, new_id};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::plan::writes_plan;
 use super::suggestion::{proposals, updates};
 
 /// For how long a call is lent to the CLI, which says itself when it is done.
@@ -40,7 +42,7 @@ pub struct Asker {
     /// The run that waits for the calls; none outside of one.
     pub run: Option<RunId>,
     /// The folder relative paths start from.
-    pub cwd: std::path::PathBuf,
+    pub cwd: PathBuf,
 }
 
 /// Takes calls of one conversation through the gate. Cheap to clone.
@@ -54,6 +56,8 @@ struct Inner {
     terms: Terms,
     /// How long a person has; by risk where it is not given.
     timeout: Option<Duration>,
+    /// Where Claude Code keeps its plans.
+    plans: Option<PathBuf>,
     calls: Mutex<Calls>,
 }
 
@@ -63,6 +67,8 @@ struct Calls {
     /// The hook has sent them on, to be asked for.
     sent_on: HashSet<String>,
     known: HashMap<String, Known>,
+    /// What subagents are called, by the CLI's ids of them: only the hook is told.
+    agents: HashMap<String, String>,
 }
 
 #[derive(Clone, Copy)]
@@ -86,9 +92,10 @@ impl Gatekeeper {
         asker: Asker,
         terms: Terms,
         timeout: Option<Duration>,
+        plans: Option<PathBuf>,
     ) -> Self {
         let calls = Mutex::default();
-        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, calls }))
+        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, plans, calls }))
     }
 
     /// The hook where somebody can be asked: answers what needs no person, sends the rest on.
@@ -100,7 +107,11 @@ impl Gatekeeper {
         let planner = (self.0.planners)(&call.tool_name);
         let checked = self.0.gate.check(call.clone(), planner.clone(), self.0.terms, None).await;
         match checked {
-            Ok(checked) if checked.verdict.outcome == Outcome::Ask => {
+            // Its own to write; what it wants to do by it comes as a question.
+            Ok(checked) if asks(&checked) && writes_plan(&input, self.0.plans.as_deref()).await => {
+                HookOutput::proceed()
+            }
+            Ok(checked) if asks(&checked) => {
                 self.calls().sent_on.insert(id);
                 let why = checked.verdict.reasons.first().map(|reason| reason.text.clone());
                 HookOutput::ask(why.unwrap_or_else(|| "a person is to decide".to_owned()))
@@ -135,7 +146,8 @@ impl Gatekeeper {
     /// The callback: somebody has to decide.
     pub(super) async fn decide(&self, request: ToolRequest) -> Decision {
         let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
-        let call = self.call(&request.tool_name, &request.input, &id, request.agent_id.clone());
+        let agent = request.agent_id.as_ref().map(|agent| self.agent(agent, None));
+        let call = self.call(&request.tool_name, &request.input, &id, agent);
         let was_sent_on = self.calls().sent_on.remove(&id);
         let question = Question {
             // What the hook let pass and the CLI asks for all the same, its own settings ask for.
@@ -274,9 +286,18 @@ impl Gatekeeper {
     fn call_of(&self, input: &HookInput) -> Option<(ToolCall, String)> {
         let (tool, tool_input) = input.tool()?;
         let id = input.tool_use_id.clone()?;
-        let agent_type = input.raw.get("agent_type").and_then(Value::as_str);
-        let agent = agent_type.map(str::to_owned).or_else(|| input.agent_id.clone());
+        let named = input.raw.get("agent_type").and_then(Value::as_str);
+        let agent = input.agent_id.as_ref().map(|agent| self.agent(agent, named));
         Some((self.call(tool, tool_input, &id, agent), id))
+    }
+
+    /// Returns what a subagent is called, as far as anybody has said.
+    fn agent(&self, id: &str, named: Option<&str>) -> String {
+        let mut calls = self.calls();
+        if let Some(named) = named {
+            calls.agents.insert(id.to_owned(), named.to_owned());
+        }
+        calls.agents.get(id).cloned().unwrap_or_else(|| id.to_owned())
     }
 
     fn call(
@@ -304,6 +325,10 @@ impl Gatekeeper {
     fn calls(&self) -> MutexGuard<'_, Calls> {
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn asks(checked: &Checked) -> bool {
+    checked.verdict.outcome == Outcome::Ask
 }
 
 const MOVED: &str = "what it would change is no longer what was shown";

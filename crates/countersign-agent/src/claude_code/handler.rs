@@ -43,7 +43,7 @@ impl PermissionHandler for ApprovalHandler {
     fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
         let Self { gate, planners, asker, timeout } = self.clone();
         let terms = Terms::from(Stance::Attended { auto_approve_read: true });
-        let keeper = Gatekeeper::new(gate, planners, asker, terms, Some(timeout));
+        let keeper = Gatekeeper::new(gate, planners, asker, terms, Some(timeout), None);
         Box::pin(async move { keeper.decide_alone(request).await })
     }
 }

@@ -141,14 +141,15 @@ impl ClaudeRun {
     }
 
     fn keeper(&self) -> Gatekeeper {
-        let ClaudeCode { gate, planners, config, .. } = &self.claude;
+        let ClaudeCode { gate, planners, setup, config } = &self.claude;
         let asker = Asker {
             project: self.journal.project().clone(),
             session: self.journal.session().clone(),
             run: Some(self.id()),
             cwd: config.cwd.clone(),
         };
-        Gatekeeper::new(gate.clone(), planners.clone(), asker, config.terms(), None)
+        let plans = setup.config().map(|folder| folder.join("plans"));
+        Gatekeeper::new(gate.clone(), planners.clone(), asker, config.terms(), None, plans)
     }
 
     fn options(&self, keeper: &Gatekeeper) -> Options {

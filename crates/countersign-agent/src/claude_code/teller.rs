@@ -1,5 +1,7 @@
 //! What Claude Code says, told as the events of a run.
 
+use std::collections::HashMap;
+
 use countersign_claude::message::{
     AssistantMessage, Block, Init, ResultMessage, StreamEvent, SystemMessage, UserMessage,
 };
@@ -14,6 +16,8 @@ use super::gatekeeper::Gatekeeper;
 pub(super) struct Teller<'a> {
     journal: &'a Journal,
     keeper: &'a Gatekeeper,
+    /// The subagents that were sent, by the calls that sent them.
+    agents: HashMap<String, String>,
     /// The answer whose blocks are coming, by the API's id of it.
     answer: Option<(String, Vec<Value>)>,
     was_started: bool,
@@ -27,6 +31,7 @@ impl<'a> Teller<'a> {
         Self {
             journal,
             keeper,
+            agents: HashMap::new(),
             answer: None,
             was_started: false,
             usage: Usage::default(),
@@ -81,11 +86,17 @@ impl<'a> Teller<'a> {
                 Block::Text(text) if is_main => {
                     events.push(Event::Text { text: text.text.clone() });
                 }
-                Block::ToolUse(call) => events.push(Event::ToolUse {
-                    id: call.id.as_str().into(),
-                    name: call.name.clone(),
-                    input: call.input.clone(),
-                }),
+                Block::ToolUse(call) => {
+                    if let Some(sent) = call.input.get("subagent_type").and_then(Value::as_str) {
+                        self.agents.insert(call.id.clone(), sent.to_owned());
+                    }
+                    events.push(Event::ToolUse {
+                        id: call.id.as_str().into(),
+                        name: call.name.clone(),
+                        input: call.input.clone(),
+                        agent: said.parent_tool_use_id.as_deref().map(|sender| self.agent(sender)),
+                    });
+                }
                 _ => {}
             }
         }
@@ -94,6 +105,11 @@ impl<'a> Teller<'a> {
             return Ok(());
         }
         self.journal.record(before.into_iter().collect(), events).await
+    }
+
+    /// Returns the name of the subagent that a call sent; one that an earlier run sent has none here.
+    fn agent(&self, sender: &str) -> String {
+        self.agents.get(sender).cloned().unwrap_or_else(|| "subagent".to_owned())
     }
 
     /// Keeps a block with those of the same answer; returns the answer before it, now whole.
@@ -119,7 +135,8 @@ impl<'a> Teller<'a> {
         }
         let mut events = Vec::new();
         for result in &results {
-            let output = ToolOutput { content: result.text(), is_error: result.is_error() };
+            let output =
+                ToolOutput { is_error: result.is_error(), ..ToolOutput::ok(result.text()) };
             if !self.keeper.finished(&result.tool_use_id, output.clone()).await {
                 events.push(Event::ToolResult {
                     tool_use_id: result.tool_use_id.as_str().into(),
