@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_agent::{ClaudeSetup, Model, RunnerConfig};
 use countersign_gate::{Gate, Project};
-use countersign_tools::{Catalogue, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Keep, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::hub::Hubs;
@@ -36,6 +36,8 @@ pub struct ServerConfig {
     pub toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
     /// Knows what calls of all tools would do, also of those that cannot run here.
     pub catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
+    /// Where earlier contents of changed files are kept; nothing can be undone without it.
+    pub keep: Option<Keep>,
     /// Who answers.
     pub model: ModelSource,
     /// Where the Claude Code CLI is, and what it may know of the environment.
@@ -57,6 +59,7 @@ pub(crate) struct Parts {
     pub(crate) projects: Projects,
     pub(crate) runs: Runs,
     pub(crate) sign_ins: SignIns,
+    pub(crate) keep: Option<Keep>,
     pub(crate) model: ModelSource,
     pub(crate) claude: ClaudeSetup,
     pub(crate) approval_switch: ApprovalSwitch,
@@ -93,6 +96,7 @@ impl App {
             gate: config.gate,
             runs: Runs::default(),
             sign_ins,
+            keep: config.keep,
             model: config.model,
             claude: config.claude,
             approval_switch: config.approval_switch,
@@ -115,6 +119,7 @@ impl App {
     ) -> RunnerConfig {
         RunnerConfig {
             model: model.unwrap_or_else(|| self.model.name.clone()),
+            keep: self.keep.clone(),
             ..RunnerConfig::new(cwd)
         }
     }

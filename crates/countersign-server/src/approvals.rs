@@ -67,8 +67,7 @@ pub(crate) struct ApproveBody {
     scope: DecisionScope,
     /// The rules of the proposal that was picked, a line each; the narrowest if none. Needs a scope.
     rule: Option<String>,
-    /// What the person wants to add. Kept nowhere yet.
-    #[expect(dead_code, reason = "there is no place for it yet")]
+    /// What the person wants to add. It is kept beside the decision; the model is not told.
     message: Option<String>,
     /// The digest of what the person saw; if the request is another by now, the answer is 409.
     digest: Option<String>,
@@ -185,7 +184,7 @@ pub(crate) async fn approve(
         edited_input: body.edited_input,
         scope: body.scope,
         rule: body.rule,
-        feedback: None,
+        feedback: body.message,
     };
     let id = approval_id(&approval)?;
     let speaker = Speaker { app: &app, project: &project.id, person: &person };

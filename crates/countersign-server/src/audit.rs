@@ -68,6 +68,16 @@ pub(crate) enum ActView {
     Settings(SettingsActView),
     /// What somebody said came of a call that ran elsewhere was not taken.
     ResultRefused(RefusalActView),
+    /// What calls had done to files was undone.
+    Undone(UndoneActView),
+}
+
+/// Files that were put back to what they were before some calls.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct UndoneActView {
+    who: String,
+    tool_ids: Vec<String>,
+    files: u64,
 }
 
 /// A project whose name or settings were changed; what is null is as the server has it.
@@ -205,6 +215,10 @@ impl From<Act> for ActView {
                     reason,
                     result: result.to_string(),
                 })
+            }
+            Act::Undone { who, tool_ids, files } => {
+                let tool_ids = tool_ids.iter().map(ToString::to_string).collect();
+                Self::Undone(UndoneActView { who, tool_ids, files })
             }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) enum DecisionScope {
 pub(crate) struct Said {
     /// Yes or no.
     pub(crate) approved: bool,
-    /// What to do instead.
+    /// With a no: what to do instead. With a yes: words that are kept beside it.
     pub(crate) feedback: Option<String>,
     /// The digest of what the person saw.
     pub(crate) digest: Option<String>,
@@ -67,9 +67,9 @@ impl Speaker<'_> {
     /// Records what the person says of a request.
     pub(crate) async fn decide(&self, id: ApprovalId, said: Said) -> Result<Settled, ApiError> {
         let asked = self.own(id).await?;
-        let by = By::Person(self.person.to_owned());
         let seen = said.digest.map(Digest::from);
         let feedback = said.feedback.filter(|feedback| !feedback.trim().is_empty());
+        let by = By::person(self.person, feedback.clone().filter(|_| said.approved));
         let scope = match said.scope {
             DecisionScope::Once => None,
             DecisionScope::Session => Some(Scope::Session),

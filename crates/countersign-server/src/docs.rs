@@ -24,11 +24,12 @@ static PAGE: LazyLock<String> = LazyLock::new(|| {
 const STYLE: &str = include_str!("docs/style.css");
 
 /// What comes first, and what it is about.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("projects", "Workspaces whose calls, rules and events belong together."),
     ("chat", "A message starts the agent; the stream tells what it does."),
     ("approvals", "What waits for a person, and what they say to it."),
     ("tools", "What can be called, what was, and calls that run elsewhere."),
+    ("undo", "What calls did to files, shown the other way round and put back."),
     ("rules", "What runs without asking, what asks, what never runs."),
     ("audit", "What was decided and what ran, sealed row by row."),
     ("health", "For machines that watch machines. No credential."),

@@ -34,6 +34,7 @@ mod sign_in;
 mod socket;
 mod status;
 mod tools;
+mod undo;
 mod ways;
 
 pub use app::{ModelSource, ServerConfig};

@@ -15,7 +15,7 @@ use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
 use crate::tools::{available, calls, executions, lease, result};
-use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions};
+use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions, undo};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -50,6 +50,10 @@ use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions};
         calls::get,
         result::report,
         lease::hold,
+        undo::look_at_call,
+        undo::undo_call,
+        undo::look_at_run,
+        undo::undo_run,
         audit::list,
         rules::list,
         rules::replace,

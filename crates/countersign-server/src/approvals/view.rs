@@ -25,6 +25,10 @@ pub(crate) struct ApprovalView {
     run_id: Option<String>,
     /// Who asked: our own agent, one whose tools a client runs, or another program.
     origin: Origin,
+    /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    agent: Option<String>,
     tool_name: String,
     /// The input, secrets masked.
     tool_input: Value,
@@ -92,19 +96,18 @@ impl Judgement {
     pub(crate) fn of(approval: &Approval) -> Self {
         use countersign_core::State;
         let of = |by: &By, at: &Timestamp| (Some(by.to_string()), Some(*at));
-        let ((decided_by, decided_at), feedback) = match &approval.state {
-            State::Approved { by, at, .. } => (of(by, at), None),
+        let (decided_by, decided_at) = match &approval.state {
+            State::Approved { by, at, .. } | State::Rejected { by, at, .. } => of(by, at),
             State::Executing { by, approved_at, .. } | State::Completed { by, approved_at, .. } => {
-                (of(by, approved_at), None)
+                of(by, approved_at)
             }
-            State::Rejected { by, at, feedback } => (of(by, at), feedback.clone()),
-            State::Failed { by, .. } => ((by.as_ref().map(By::to_string), None), None),
+            State::Failed { by, .. } => (by.as_ref().map(By::to_string), None),
             State::Pending
             | State::AwaitingApproval { .. }
             | State::Timeout { .. }
-            | State::Cancelled { .. } => ((None, None), None),
+            | State::Cancelled { .. } => (None, None),
         };
-        Self { decided_by, decided_at, feedback }
+        Self { decided_by, decided_at, feedback: approval.state.words().map(str::to_owned) }
     }
 }
 
@@ -125,6 +128,7 @@ impl From<Approval> for ApprovalView {
             session_id,
             run_id,
             origin,
+            agent: shown.agent,
             tool_name: shown.tool_name,
             tool_input: shown.tool_input,
             status: status.into(),

@@ -12,7 +12,7 @@ pub(crate) use self::data::Gap;
 use self::data::{
     ApprovalAsked, ApprovalDecided, At, ChatDelta, ChatMessage, ChatRetry, ExecutionSignal,
     Received, ResultAck, ResultRefused, Role, RunDone, RunError, RunResumed, RunStarted,
-    ToolOutput, ToolResult, ToolState, ToolWanted,
+    ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
 };
 use crate::tools::lease::LeaseView;
 use crate::tools::view::{CallOutcome, WaitingFor};
@@ -39,6 +39,9 @@ pub(crate) enum StreamEvent {
     /// What somebody said came of a call was not taken: it was late, or not theirs.
     #[serde(rename = "tool.result_refused")]
     ResultRefused(ResultRefused),
+    /// What calls had done to files was undone.
+    #[serde(rename = "tool.undone")]
+    Undone(ToolUndone),
     /// A call that runs elsewhere has written some more. Not in the log: all of it comes with the
     /// result.
     #[serde(rename = "tool.output")]
@@ -87,6 +90,7 @@ impl StreamEvent {
             Self::Signal(data) => ("tool.execution_signal", json(data)?),
             Self::ResultAck(data) => ("tool.result_ack", json(data)?),
             Self::ResultRefused(data) => ("tool.result_refused", json(data)?),
+            Self::Undone(data) => ("tool.undone", json(data)?),
             Self::Output(data) => ("tool.output", json(data)?),
             Self::ToolUse(data) => ("tool.use", json(data)?),
             Self::ToolResult(data) => ("tool.result", json(data)?),
@@ -121,10 +125,11 @@ impl StreamEvent {
             Event::Text { text } => {
                 Self::Message(ChatMessage { role: Role::Assistant, content: text, at })
             }
-            Event::ToolUse { id, name, input } => Self::ToolUse(ToolWanted {
+            Event::ToolUse { id, name, input, agent } => Self::ToolUse(ToolWanted {
                 tool_use_id: id.to_string(),
                 tool_name: name,
                 tool_input: input,
+                agent,
                 at,
             }),
             Event::ToolResult { tool_use_id, content, is_error } => {
@@ -140,7 +145,7 @@ impl StreamEvent {
             Event::ApprovalRequested { approval } => {
                 return asked(gate, approval, entry.at).await;
             }
-            Event::ApprovalResolved { approval, status, by, feedback } => {
+            Event::ApprovalResolved { approval, status, by, feedback, .. } => {
                 return decided(gate, approval, (status, by, feedback), at).await;
             }
             Event::ToolState { execution, tool_name, status, executor, .. } => {
@@ -160,6 +165,12 @@ impl StreamEvent {
             Event::ResultRefused { execution, reason } => {
                 Self::ResultRefused(ResultRefused { tool_id: execution.to_string(), reason, at })
             }
+            Event::Undone { executions, by, files } => {
+                let tool_ids = executions.iter().map(ToString::to_string).collect();
+                Self::Undone(ToolUndone { tool_ids, undone_by: by, files, at })
+            }
+            // Nothing that a client of tools would do otherwise.
+            Event::SettingsChanged => return Ok(None),
         }))
     }
 

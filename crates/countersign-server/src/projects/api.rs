@@ -9,7 +9,7 @@ use countersign_gate::{Project, StoredProject};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::{ProjectView, SettingsChange};
+use super::view::{ProjectView, SettingsChange, Standing};
 use crate::app::App;
 use crate::body::Body;
 use crate::error::ApiError;
@@ -190,7 +190,13 @@ async fn shown(app: &App, id: &str) -> Result<ProjectView, ApiError> {
     let id = app.projects.get(id).await?.0.id.clone();
     let unknown = || ApiError::not_found(format!("no project has the id `{id}`"));
     let stored = app.gate.store().project(&id).await?.ok_or_else(unknown)?;
-    Ok(ProjectView::of(stored, app.gate.timeouts(&id).await?))
+    let standing = Standing {
+        timeouts: app.gate.timeouts(&id).await?,
+        approvals: app.approvals(&id).await?,
+        servers: app.gate.usual_timeouts(),
+        switch: app.approval_switch,
+    };
+    Ok(ProjectView::of(stored, standing))
 }
 
 /// Returns the project that a folder is, if it may be one.

@@ -1,10 +1,13 @@
 //! Projects as clients see them, and what clients may change of them.
 
-use countersign_gate::{ProjectSettings, StoredProject, Timeouts};
+use countersign_gate::{Changed, ProjectSettings, StoredProject, Timeouts};
+use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::socket::offered::ApprovalsView;
+use crate::ways::{ApprovalSwitch, Approvals};
 
 /// The longest that people may be given: thirty days.
 const LONGEST: u64 = 30 * 24 * 3600;
@@ -17,14 +20,66 @@ pub(crate) struct ProjectView {
     /// The folder, on the server's machine.
     root: String,
     settings: SettingsView,
+    /// Whether people are asked, by its own settings and by what the server keeps.
+    approvals: ApprovalsView,
+    own: OwnSettingsView,
+    server: ServerSettingsView,
+    /// Who changed its name or settings last; left out while nobody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    changed_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    changed_at: Option<Timestamp>,
 }
 
 /// What holds for a project: its own settings, and the server's where it has none.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SettingsView {
     approval_timeout_seconds: TimeoutsView,
-    /// Whether calls ask. Kept; in this version it changes nothing.
+    /// Whether people are asked where a run names no mode.
     tool_approval_enabled: bool,
+}
+
+/// What a project has settled itself; null is as the server has it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OwnSettingsView {
+    approval_timeout_seconds: OwnTimeoutsView,
+    /// `true`: people are asked whatever a run wants. `false`: they are not, unless a run wants it.
+    #[schema(required)]
+    tool_approval_enabled: Option<bool>,
+}
+
+/// How long people have by the project's own settings, in seconds, by risk.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct OwnTimeoutsView {
+    #[serde(rename = "MEDIUM")]
+    #[schema(required)]
+    medium: Option<u64>,
+    #[serde(rename = "HIGH")]
+    #[schema(required)]
+    high: Option<u64>,
+}
+
+/// What the server was started with.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ServerSettingsView {
+    approval_timeout_seconds: TimeoutsView,
+    /// `TOOL_APPROVAL_ENABLED`. `true` holds in every project, whatever it has settled; null: not set.
+    #[schema(required)]
+    tool_approval_enabled: Option<bool>,
+}
+
+/// What holds beside a project's own settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// How long its people have.
+    pub(crate) timeouts: Timeouts,
+    /// Whether they are asked.
+    pub(crate) approvals: Approvals,
+    /// How long people have where a project has settled nothing.
+    pub(crate) servers: Timeouts,
+    pub(crate) switch: ApprovalSwitch,
 }
 
 /// How long people have to decide, in seconds, by risk.
@@ -37,21 +92,44 @@ pub(crate) struct TimeoutsView {
 }
 
 impl ProjectView {
-    /// Returns the view of a project whose people have so long.
-    pub(crate) fn of(stored: StoredProject, timeouts: Timeouts) -> Self {
-        let StoredProject { project, settings } = stored;
+    /// Returns the view of a project in which this holds.
+    pub(crate) fn of(stored: StoredProject, standing: Standing) -> Self {
+        let StoredProject { project, settings, changed } = stored;
+        let Standing { timeouts, approvals, servers, switch } = standing;
+        let (changed_by, changed_at) = changed.map(|Changed { by, at }| (by, at)).unzip();
         Self {
             project_id: project.id.to_string(),
             name: project.name,
             root: project.root,
             settings: SettingsView {
-                approval_timeout_seconds: TimeoutsView {
-                    medium: timeouts.medium.as_secs(),
-                    high: timeouts.high.as_secs(),
-                },
-                tool_approval_enabled: settings.tool_approval_enabled.unwrap_or(true),
+                approval_timeout_seconds: timeouts.into(),
+                tool_approval_enabled: approvals != Approvals::Off,
             },
+            approvals: approvals.into(),
+            own: OwnSettingsView {
+                approval_timeout_seconds: OwnTimeoutsView {
+                    medium: settings.medium_seconds,
+                    high: settings.high_seconds,
+                },
+                tool_approval_enabled: settings.tool_approval_enabled,
+            },
+            server: ServerSettingsView {
+                approval_timeout_seconds: servers.into(),
+                tool_approval_enabled: match switch {
+                    ApprovalSwitch::Unset => None,
+                    ApprovalSwitch::On => Some(true),
+                    ApprovalSwitch::Off => Some(false),
+                },
+            },
+            changed_by,
+            changed_at,
         }
+    }
+}
+
+impl From<Timeouts> for TimeoutsView {
+    fn from(timeouts: Timeouts) -> Self {
+        Self { medium: timeouts.medium.as_secs(), high: timeouts.high.as_secs() }
     }
 }
 

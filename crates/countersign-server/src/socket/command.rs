@@ -80,7 +80,7 @@ pub(crate) struct ApprovalResponse {
     pub(crate) request_id: String,
     /// Yes or no.
     pub(crate) approved: bool,
-    /// What to do instead.
+    /// With a no: what to do instead. With a yes: words that are kept beside it.
     pub(crate) feedback: Option<String>,
     /// The digest of what the person saw.
     pub(crate) digest: Option<String>,

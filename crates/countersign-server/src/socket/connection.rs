@@ -77,7 +77,7 @@ impl Connection {
         loop {
             tokio::select! {
                 said = socket.recv() => match said {
-                    Some(Ok(Message::Text(text))) => self.hear(socket, &text).await?,
+                    Some(Ok(Message::Text(text))) => Box::pin(self.hear(socket, &text)).await?,
                     Some(Ok(Message::Binary(_))) => {
                         let why = "commands are JSON text, not binary".to_owned();
                         self.send(socket, Body::error("bad_json", why, None)).await?;
@@ -164,6 +164,9 @@ impl Connection {
 
     async fn tell_entry(&mut self, socket: &mut WebSocket, entry: Entry) -> Result<(), Gone> {
         let place = Place::of_entry(&entry);
+        if entry.event == Event::SettingsChanged {
+            return self.tell_settings(socket, place).await;
+        }
         let Some(session) = entry.session else { return Ok(()) };
         let watched = self.watched.has(&session);
         match entry.event {
@@ -176,7 +179,11 @@ impl Connection {
             {
                 Ok(())
             }
-            Event::Prompt { .. } | Event::ToolState { .. } if !self.watched.is_resumed() => Ok(()),
+            Event::Prompt { .. } | Event::ToolState { .. } | Event::Undone { .. }
+                if !self.watched.is_resumed() =>
+            {
+                Ok(())
+            }
             event if watched || matches!(event, Event::ApprovalResolved { .. }) => {
                 match Body::of_event(event, session.as_str()) {
                     Some(body) => self.send_at(socket, body, place).await,
@@ -184,6 +191,19 @@ impl Connection {
                 }
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Says how runs may go from now on, to those who show it.
+    async fn tell_settings(&self, socket: &mut WebSocket, place: Place) -> Result<(), Gone> {
+        if !self.watched.is_resumed() {
+            return Ok(());
+        }
+        match self.offered().await {
+            Ok(offered) => {
+                self.send_at(socket, Body::System(SystemMessage::Settings(offered)), place).await
+            }
+            Err(error) => self.give_up(socket, &error).await,
         }
     }
 

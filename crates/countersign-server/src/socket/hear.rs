@@ -9,7 +9,8 @@ use super::command::{
     parse,
 };
 use super::connection::{Connection, Gone};
-use super::message::{Body, ModeView, Resumed, SystemMessage};
+use super::message::{Body, Resumed, SystemMessage};
+use super::offered::{ModeView, Offered};
 use crate::decide::{Said, Speaker, counted};
 use crate::error::ApiError;
 use crate::in_time::in_time;
@@ -129,7 +130,6 @@ impl Connection {
         let after = after.max(begins).min(head);
         let follow = self.app.gate.follow(&self.project, after).await?;
         let root = self.app.projects.find(self.project.as_str());
-        let approvals = self.app.approvals(&self.project).await?;
         let resumed = Resumed {
             head,
             session_id: session.map(ToString::to_string),
@@ -141,12 +141,16 @@ impl Connection {
             model: self.app.model.name.clone(),
             root: root.map(|place| place.0.root.clone()).unwrap_or_default(),
             now: self.app.gate.clock().now(),
-            modes: PermissionMode::ALL
-                .map(|mode| ModeView::new(mode, self.app.against(mode, approvals)))
-                .into(),
-            approvals: approvals.into(),
+            offered: self.offered().await?,
         };
         Ok((follow, after, resumed))
+    }
+
+    /// Returns how runs may go here, as it stands.
+    pub(super) async fn offered(&self) -> Result<Offered, StoreError> {
+        let approvals = self.app.approvals(&self.project).await?;
+        let mode = |mode| ModeView::new(mode, self.app.against(mode, approvals));
+        Ok(Offered { modes: PermissionMode::ALL.map(mode).into(), approvals: approvals.into() })
     }
 
     async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::command::PermissionMode;
+use super::offered::Offered;
 use super::request::{ApprovalRequest, RequestStatus};
-use crate::ways::Approvals;
+use crate::tools::view::Origin;
 
 /// One message, and where in the log it stands.
 #[derive(Debug, Serialize, ToSchema)]
@@ -53,6 +53,8 @@ pub(crate) enum Body {
     ToolApprovalResolved(ApprovalResolved),
     /// A call that runs elsewhere came a step further; only sent to those who resumed.
     ToolState(ToolStateMessage),
+    /// What calls had done to files was undone.
+    ToolUndone(ToolUndoneMessage),
     /// A call that runs elsewhere has written some more; only sent to those who resumed.
     ToolOutput(ToolOutputMessage),
     /// The end of a run.
@@ -73,6 +75,8 @@ pub(crate) enum SystemMessage {
     /// The server was restarted, or another one took over, and the run goes on: the deltas since the
     /// last text are void.
     RunResumed { session_id: String, message: &'static str },
+    /// What the project has settled was changed: this holds now. Only sent to those who resumed.
+    Settings(Offered),
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
     Retry { attempt: u32, wait_ms: u64, reason: String },
 }
@@ -93,50 +97,28 @@ pub(crate) struct Resumed {
     /// The server's time, to show countdowns by.
     #[schema(value_type = String, format = DateTime)]
     pub(crate) now: Timestamp,
-    pub(crate) modes: Vec<ModeView>,
-    /// Whether people are asked.
-    pub(crate) approvals: ApprovalsView,
-}
-
-/// Whether people are asked in a project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ApprovalsView {
-    /// They are, unless a run chooses otherwise.
-    Chosen,
-    /// They are, always: a run that asks nobody is refused.
-    Kept,
-    /// They are not, unless a run chooses otherwise.
-    Off,
-}
-
-impl From<Approvals> for ApprovalsView {
-    fn from(approvals: Approvals) -> Self {
-        match approvals {
-            Approvals::Chosen => Self::Chosen,
-            Approvals::Kept => Self::Kept,
-            Approvals::Off => Self::Off,
-        }
-    }
-}
-
-/// A permission mode as the page offers it.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ModeView {
-    id: PermissionMode,
-    label: &'static str,
-    available: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reason: Option<String>,
+    #[serde(flatten)]
+    pub(crate) offered: Offered,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "subtype", content = "content", rename_all = "snake_case")]
 pub(crate) enum AssistantMessage {
-    Text { text: String },
-    TextDelta { text: String },
-    ToolUse { id: String, name: String, input: Value },
+    Text {
+        text: String,
+    },
+    TextDelta {
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: Value,
+        /// The subagent that wants it; left out for the main conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        agent: Option<String>,
+    },
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -209,6 +191,10 @@ pub(crate) struct ApprovalResolved {
     decided_by: Option<String>,
     #[schema(required)]
     user_feedback: Option<String>,
+    /// The input as it may run, secrets masked; left out where the person did not change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Object>)]
+    edited_input: Option<Value>,
 }
 
 /// Where a call stands that runs elsewhere.
@@ -224,6 +210,22 @@ pub(crate) struct ToolStateContent {
     tool_name: String,
     /// `approved`, `executing`, `completed`, `failed`, …
     status: String,
+    /// Who made the call, which says where it runs.
+    origin: Origin,
+}
+
+/// Calls whose work was undone; only sent to those who resumed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolUndoneMessage {
+    content: ToolUndoneContent,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolUndoneContent {
+    tool_ids: Vec<String>,
+    undone_by: String,
+    /// How many files are as they were before.
+    files: u64,
 }
 
 /// What a call that runs elsewhere has written.
@@ -262,15 +264,17 @@ impl Body {
             }),
             Event::Prompt { text } => Self::User(UserMessage::Prompt { text }),
             Event::Text { text } => Self::Assistant(AssistantMessage::Text { text }),
-            Event::ToolUse { id, name, input } => {
-                Self::Assistant(AssistantMessage::ToolUse { id: id.to_string(), name, input })
+            Event::ToolUse { id, name, input, agent } => {
+                let id = id.to_string();
+                Self::Assistant(AssistantMessage::ToolUse { id, name, input, agent })
             }
-            Event::ApprovalResolved { approval, status, by, feedback } => {
+            Event::ApprovalResolved { approval, status, by, feedback, edited_input } => {
                 Self::ToolApprovalResolved(ApprovalResolved {
                     request_id: approval.to_string(),
                     status: RequestStatus::of(status),
                     decided_by: by,
                     user_feedback: feedback,
+                    edited_input,
                 })
             }
             Event::ToolResult { tool_use_id, content, is_error } => {
@@ -289,14 +293,21 @@ impl Body {
             {
                 let (tool_id, tool_use_id) = (execution.to_string(), id.to_string());
                 let status = status.as_str().to_lowercase();
-                let content = ToolStateContent { tool_id, tool_use_id, tool_name, status };
+                let origin = executor.into();
+                let content = ToolStateContent { tool_id, tool_use_id, tool_name, status, origin };
                 Self::ToolState(ToolStateMessage { content })
+            }
+            Event::Undone { executions, by, files } => {
+                let tool_ids = executions.iter().map(ToString::to_string).collect();
+                let content = ToolUndoneContent { tool_ids, undone_by: by, files };
+                Self::ToolUndone(ToolUndoneMessage { content })
             }
             Event::ApprovalRequested { .. }
             | Event::ToolState { .. }
             | Event::ExecutionSignal { .. }
             | Event::ResultReceived { .. }
-            | Event::ResultRefused { .. } => return None,
+            | Event::ResultRefused { .. }
+            | Event::SettingsChanged => return None,
         })
     }
 
@@ -342,12 +353,5 @@ impl Place {
 impl From<Usage> for UsageView {
     fn from(usage: Usage) -> Self {
         Self { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }
-    }
-}
-
-impl ModeView {
-    /// Returns a mode, and what speaks against it.
-    pub(crate) fn new(mode: PermissionMode, reason: Option<String>) -> Self {
-        Self { id: mode, label: mode.label(), available: reason.is_none(), reason }
     }
 }

@@ -4,14 +4,14 @@ mod preview;
 
 use std::collections::BTreeSet;
 
-use countersign_core::{Approval, Proposal, Risk, State, Status, Verdict, masked};
+use countersign_core::{Approval, Proposal, Risk, Status, Verdict, masked};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use self::preview::Shown;
-pub(crate) use self::preview::{DiffStat, PartView, PreviewData, PreviewType};
+pub(crate) use self::preview::{DiffStat, FileView, PartView, PreviewData, PreviewType};
 
 use crate::tools::view::Origin;
 
@@ -59,6 +59,10 @@ pub(crate) struct ApprovalRequest {
     pub(crate) asked_again: Option<String>,
     /// Who asked: our own agent, one whose tools a client runs, or another program.
     pub(crate) origin: Origin,
+    /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) agent: Option<String>,
 }
 
 /// One thing that "always" could mean.
@@ -169,10 +173,7 @@ impl From<Approval> for ApprovalRequest {
         let expires_at = approval.deadline();
         let allowed_decisions = AllowedDecision::of(&approval);
         let status = RequestStatus::of(approval.status());
-        let user_feedback = match &approval.state {
-            State::Rejected { feedback, .. } => feedback.clone(),
-            _ => None,
-        };
+        let user_feedback = approval.state.words().map(str::to_owned);
         let origin = Origin::of(&approval.call);
         let shown = Shown::of(approval.preview, &approval.call.input);
         Self {
@@ -203,6 +204,7 @@ impl From<Approval> for ApprovalRequest {
                 .map(|original| EditedView { original_input: masked(&original) }),
             asked_again: approval.basis.asked_again,
             origin,
+            agent: approval.call.agent,
         }
     }
 }

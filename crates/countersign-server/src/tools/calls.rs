@@ -52,6 +52,9 @@ pub(crate) struct NewCall {
     /// The agent's conversation; a new one unless said.
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]+$")]
     session_id: Option<String>,
+    /// The subagent that wants it, where it is not the agent itself.
+    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]+$")]
+    agent: Option<String>,
     /// How long to wait for a decision, in seconds; not at all unless said.
     #[schema(maximum = 300)]
     wait_seconds: Option<u64>,
@@ -160,7 +163,7 @@ impl NewCall {
             input: Value::Object(self.tool_input),
             cwd,
             executor: Executor::Caller,
-            agent: None,
+            agent: self.agent.map(|agent| word("agent", agent)).transpose()?,
         })
     }
 }

@@ -31,7 +31,13 @@ pub(crate) enum Origin {
 
 impl Origin {
     pub(crate) fn of(call: &ToolCall) -> Self {
-        match call.executor {
+        call.executor.into()
+    }
+}
+
+impl From<Executor> for Origin {
+    fn from(executor: Executor) -> Self {
+        match executor {
             Executor::Local => Self::Agent,
             Executor::Client => Self::Client,
             Executor::Caller => Self::Api,
@@ -73,6 +79,10 @@ pub(crate) struct ExecutionView {
     #[schema(required)]
     run_id: Option<String>,
     origin: Origin,
+    /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    agent: Option<String>,
     tool_name: String,
     /// The input, secrets masked; for a call that the asker runs, as it was approved.
     tool_input: Value,
@@ -204,6 +214,7 @@ impl From<Approval> for ExecutionView {
             decided: Judgement::of(&approval),
             outcome: CallOutcome::of(&approval),
             created_at: approval.created_at,
+            agent: approval.call.agent,
             tool_name: approval.call.tool_name,
             summary: approval.summary,
         }

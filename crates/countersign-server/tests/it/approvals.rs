@@ -83,6 +83,26 @@ async fn the_founding_documents_no_reaches_the_model_which_goes_on() {
 }
 
 #[tokio::test]
+async fn what_is_said_with_a_yes_is_kept_beside_it_and_not_told_to_the_model() {
+    let (world, mut stream, event) = asked(WRITE).await;
+    let yes = json!({"decision": "approved", "message": "as agreed"});
+    let (status, body) = world.post(&path(&event, "/approve"), yes).await;
+    assert_eq!((status, &body["feedback"]), (StatusCode::OK, &json!("as agreed")), "{body}");
+    let decided = stream.until("tool.approval_decided").await;
+    assert_eq!(decided.data["feedback"], "as agreed");
+    let heard = stream.until("tool.result").await;
+    assert!(!heard.data["content"].as_str().unwrap().contains("agreed"), "{:?}", heard.data);
+    stream.until("run.done").await;
+    let calls = world.get("/my/projects/default/tools/executions").await;
+    let call = &calls["executions"][0];
+    assert_eq!(
+        (&call["status"], &call["decided_by"], &call["feedback"]),
+        (&json!("completed"), &json!("admin"), &json!("as agreed")),
+        "{call}"
+    );
+}
+
+#[tokio::test]
 async fn a_no_may_stop_the_run_too() {
     let (world, mut stream, event) = asked(WRITE).await;
     let (status, _) = world.post(&path(&event, "/reject"), json!({"interrupt": true})).await;

@@ -123,6 +123,22 @@ async fn the_same_call_again_is_the_same_and_another_is_a_conflict() {
 }
 
 #[tokio::test]
+async fn a_call_of_a_subagent_says_whose_it_is() {
+    let world = World::playing(NOTHING).await;
+    let mut wanted = write("t1", "x");
+    wanted["agent"] = json!("Explore");
+    let (status, call) = world.post(CALLS, wanted.clone()).await;
+    assert_eq!((status, &call["agent"]), (StatusCode::OK, &json!("Explore")), "{call}");
+    let waiting = world.get("/my/projects/default/approvals?status=pending").await;
+    assert_eq!(waiting["approvals"][0]["agent"], "Explore");
+    let (_, own) = world.post(CALLS, write("t2", "x")).await;
+    assert_eq!(own.get("agent"), None);
+    wanted["agent"] = json!("a\nb");
+    let (status, _) = world.post(CALLS, wanted).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn a_rejection_is_what_the_waiting_caller_hears() {
     let world = World::playing(NOTHING).await;
     let mut stream = world.stream("?executor=none").await;

@@ -22,4 +22,5 @@ mod rules;
 mod stream;
 mod streaming;
 mod tools;
+mod undo;
 mod world;

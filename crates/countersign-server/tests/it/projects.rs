@@ -64,6 +64,39 @@ async fn settings_change_one_by_one_and_outlast_the_server() {
 }
 
 #[tokio::test]
+async fn a_project_says_what_is_its_own_what_is_the_servers_and_who_changed_it_last() {
+    let world = World::playing(HELLO).await;
+    let one = world.get("/my/projects/default").await;
+    let nothing = json!({"approval_timeout_seconds": {"MEDIUM": null, "HIGH": null}, "tool_approval_enabled": null});
+    assert_eq!((&one["own"], &one["approvals"]), (&nothing, &json!("chosen")));
+    assert_eq!(
+        one["server"],
+        json!({"approval_timeout_seconds": {"MEDIUM": 300, "HIGH": 600}, "tool_approval_enabled": null})
+    );
+    assert_eq!((one.get("changed_by"), one.get("changed_at")), (None, None));
+    let mut page = world.client().await;
+    page.send(json!({"command": "resume", "after": 0})).await;
+    page.until("system/caught_up").await;
+    let mut founding = world.client().await;
+    let off = json!({"settings": {"tool_approval_enabled": false}});
+    let (_, one) = world.ask(Method::PATCH, "/my/projects/default", Some(off)).await;
+    assert_eq!((&one["changed_by"], &one["approvals"]), (&json!("admin"), &json!("off")));
+    assert_eq!(one["own"]["tool_approval_enabled"], false);
+    let told = page.until("system/settings").await;
+    assert_eq!(told["content"]["approvals"], "off", "{told}");
+    let on = json!({"settings": {"tool_approval_enabled": true}});
+    world.ask(Method::PATCH, "/my/projects/default", Some(on)).await;
+    let told = page.until("system/settings").await;
+    assert_eq!(told["content"]["approvals"], "kept", "{told}");
+    let modes = told["content"]["modes"].as_array().unwrap();
+    let bypass = modes.iter().find(|mode| mode["id"] == "bypassPermissions").unwrap();
+    assert!(bypass["reason"].as_str().unwrap().contains("approvals are on"), "{bypass}");
+    founding.send(json!({"command": "nonsense"})).await;
+    let heard = founding.next().await;
+    assert_eq!(heard["type"], "error", "S1's clients hear nothing of it: {heard}");
+}
+
+#[tokio::test]
 async fn a_folder_inside_a_root_can_be_a_project_of_its_own() {
     let world = World::playing(HELLO).await;
     std::fs::create_dir_all(world.path("services/api")).unwrap();

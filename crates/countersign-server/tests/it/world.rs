@@ -10,7 +10,7 @@ use countersign_gate::{
     DatabaseUrl, Gate, Project, Rulebook, RulebookFiles, Settings, SystemClock, new_id,
 };
 use countersign_server::{Credential, ModelSource, Server, ServerConfig};
-use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Environment, Keep, KeepLimits, Toolbox, Workspace};
 use futures_util::{SinkExt, StreamExt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -114,6 +114,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let settings = Settings::of(DatabaseUrl::Sqlite(folder.path().join("gate.db")));
+        let keep = Keep::open(&folder.path().join("kept"), KeepLimits::default()).unwrap();
         let config = async move {
             ServerConfig {
                 gate: Gate::open(settings, clock, rulebook).await.unwrap(),
@@ -124,6 +125,7 @@ impl World {
                 }),
                 toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
                 model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
+                keep: Some(keep),
                 claude: countersign_agent::ClaudeSetup::default(),
                 approval_switch: countersign_server::ApprovalSwitch::Unset,
                 credential: Credential::Token(TOKEN.into()),

@@ -116,6 +116,16 @@ pub(crate) struct ResultRefused {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolUndone {
+    pub(crate) tool_ids: Vec<String>,
+    pub(crate) undone_by: String,
+    /// How many files are as they were before.
+    pub(crate) files: u64,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ToolOutput {
     pub(crate) tool_id: String,
     pub(crate) text: String,
@@ -128,6 +138,10 @@ pub(crate) struct ToolWanted {
     pub(crate) tool_use_id: String,
     pub(crate) tool_name: String,
     pub(crate) tool_input: Value,
+    /// The subagent that wants it; left out for the main conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) agent: Option<String>,
     #[serde(flatten)]
     pub(crate) at: At,
 }

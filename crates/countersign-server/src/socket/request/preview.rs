@@ -122,6 +122,13 @@ pub(crate) struct LineEndingsView {
 }
 
 impl FileView {
+    /// Returns the view of one file with its diff, under a name of its own.
+    pub(crate) fn with_lines(diff: &DiffPreview, file_path: &str) -> Self {
+        let (file_path, diff_lines) = (file_path.to_owned(), Some(diff.diff.lines.clone()));
+        let omitted_lines = Some(diff.diff.omitted).filter(|omitted| *omitted > 0);
+        Self { file_path, omitted_lines, diff_lines, ..Self::of(diff) }
+    }
+
     /// Returns the view of one file, without its diff.
     fn of(diff: &DiffPreview) -> Self {
         Self {

@@ -1,0 +1,139 @@
+//! Undo over REST: what it would do, as diffs, and then exactly that.
+
+mod plan;
+mod view;
+
+use axum::Json;
+use axum::extract::State;
+use countersign_core::RunId;
+use countersign_gate::Undo;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use self::plan::UndoPlan;
+use self::view::UndoView;
+use crate::app::App;
+use crate::body::Body;
+use crate::error::ApiError;
+use crate::in_time::in_time;
+use crate::projects::Place;
+use crate::refusals::{Contested, Looking};
+use crate::segments::{Segments, execution_id};
+use crate::sign_in::SignedIn;
+
+/// A yes to an undo that was shown.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UndoBody {
+    /// The digest of what was shown; if it would do something else by now, the answer is 409.
+    digest: String,
+    /// Puts back what can be, though some files cannot.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    skip_refused: bool,
+}
+
+/// What an undo has done.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct UndoneView {
+    success: bool,
+    /// The calls that were undone.
+    tool_ids: Vec<String>,
+    /// How many files are as they were before.
+    files: u64,
+    /// Those that were left as they are, each with the reason.
+    left: Vec<LeftFile>,
+}
+
+/// A file that was not put back.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeftFile {
+    file_path: String,
+    reason: String,
+}
+
+/// `GET /my/projects/{project_id}/tools/{tool_id}/undo`: what undoing a call would do, file by file.
+#[utoipa::path(get, operation_id = "look_at_undo", tag = "undo", path = "/my/projects/{project_id}/tools/{tool_id}/undo", params(("project_id" = String, Path), ("tool_id" = String, Path)), responses(
+    (status = 200, body = UndoView),
+    Looking,
+))]
+pub(crate) async fn look_at_call(
+    _: SignedIn,
+    State(app): State<App>,
+    Segments((project, tool)): Segments<(String, String)>,
+) -> Result<Json<UndoView>, ApiError> {
+    let undo = Undo::Call(execution_id(&tool)?);
+    look(&app, &project, undo).await
+}
+
+/// `POST /my/projects/{project_id}/tools/{tool_id}/undo`: undoes a call as it was shown.
+#[utoipa::path(post, operation_id = "undo", tag = "undo", path = "/my/projects/{project_id}/tools/{tool_id}/undo", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = UndoBody, responses(
+    (status = 200, body = UndoneView),
+    Contested,
+))]
+pub(crate) async fn undo_call(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, tool)): Segments<(String, String)>,
+    Body(said): Body<UndoBody>,
+) -> Result<Json<UndoneView>, ApiError> {
+    let undo = Undo::Call(execution_id(&tool)?);
+    carry_out(&app, &project, undo, said, person).await
+}
+
+/// `GET /my/projects/{project_id}/runs/{run_id}/undo`: what undoing all calls of a run would do.
+#[utoipa::path(get, operation_id = "look_at_undo_of_run", tag = "undo", path = "/my/projects/{project_id}/runs/{run_id}/undo", params(("project_id" = String, Path), ("run_id" = String, Path)), responses(
+    (status = 200, body = UndoView),
+    Looking,
+))]
+pub(crate) async fn look_at_run(
+    _: SignedIn,
+    State(app): State<App>,
+    Segments((project, run)): Segments<(String, String)>,
+) -> Result<Json<UndoView>, ApiError> {
+    let undo = Undo::Run(run_id(&run)?);
+    look(&app, &project, undo).await
+}
+
+/// `POST /my/projects/{project_id}/runs/{run_id}/undo`: undoes all calls of a run as it was shown.
+#[utoipa::path(post, operation_id = "undo_run", tag = "undo", path = "/my/projects/{project_id}/runs/{run_id}/undo", params(("project_id" = String, Path), ("run_id" = String, Path)), request_body = UndoBody, responses(
+    (status = 200, body = UndoneView),
+    Contested,
+))]
+pub(crate) async fn undo_run(
+    SignedIn(person): SignedIn,
+    State(app): State<App>,
+    Segments((project, run)): Segments<(String, String)>,
+    Body(said): Body<UndoBody>,
+) -> Result<Json<UndoneView>, ApiError> {
+    let undo = Undo::Run(run_id(&run)?);
+    carry_out(&app, &project, undo, said, person).await
+}
+
+async fn look(app: &App, project: &str, undo: Undo) -> Result<Json<UndoView>, ApiError> {
+    let place = app.projects.get(project).await?;
+    let plan = UndoPlan::of(app, &place, undo).await?;
+    Ok(Json(plan.view(&place).await?))
+}
+
+async fn carry_out(
+    app: &App,
+    project: &str,
+    undo: Undo,
+    said: UndoBody,
+    person: String,
+) -> Result<Json<UndoneView>, ApiError> {
+    let place: std::sync::Arc<Place> = app.projects.get(project).await?;
+    let app = app.clone();
+    let done = in_time(async move {
+        let plan = UndoPlan::of(&app, &place, undo).await?;
+        plan.check(&said.digest, said.skip_refused)?;
+        plan.carry_out(&app, &place, &person).await
+    });
+    done.await.map(Json)
+}
+
+fn run_id(text: &str) -> Result<RunId, ApiError> {
+    let unknown = || ApiError::not_found(format!("no run has the id `{text}`"));
+    text.parse().map_err(|_| unknown())
+}
