@@ -4,6 +4,7 @@ import { Redirect, Route, Switch } from "wouter";
 import { AgentPage } from "./routes/agent-page";
 import { HistoryPage } from "./routes/history-page";
 import { RulesPage } from "./routes/rules-page";
+import { SettingsPage } from "./routes/settings-page";
 
 export function Routes() {
   return (
@@ -13,6 +14,9 @@ export function Routes() {
         {({ id }) => <AgentPage sessionId={id === undefined ? null : decodeURIComponent(id)} />}
       </Route>
       <Route path="/rules/:tab?">{({ tab }) => <RulesPage tab={tab ?? ""} />}</Route>
+      <Route path="/settings">
+        <SettingsPage />
+      </Route>
       <Route path="/history">
         <HistoryPage />
       </Route>

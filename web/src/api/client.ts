@@ -31,7 +31,7 @@ interface ErrorView {
 }
 
 /** One call of the REST surface. */
-export async function call<T>(method: "GET" | "PUT" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+export async function call<T>(method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
     method,
     headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },

@@ -9,6 +9,8 @@ export function bareKey(event: KeyboardEvent): string | null {
 /** Whether the person is writing, so that letters are letters. */
 export function isEditing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
+  // What is only ticked takes no letters.
+  if (target instanceof HTMLInputElement && /^(radio|checkbox)$/.test(target.type)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 

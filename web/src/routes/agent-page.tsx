@@ -26,7 +26,6 @@ export function AgentPage({ sessionId }: { sessionId: string | null }) {
 
 function Conversation({ socket, isLive }: { socket: AgentSocket; isLive: boolean }) {
   const isDemo = useAgent((state) => state.server?.demo ?? false);
-  const isUnasked = useAgent((state) => state.server?.approvals === "off");
   const select = useApprovals((queue) => queue.select);
   const [, navigate] = useLocation();
   const onShowApproval = useCallback((requestId: string) => select(requestId), [select]);
@@ -37,11 +36,6 @@ function Conversation({ socket, isLive }: { socket: AgentSocket; isLive: boolean
   };
   return (
     <main className={styles.main}>
-      {isUnasked && (
-        <p className={styles.unasked} role="alert">
-          Approvals are off: calls run without asking. What is denied stays denied, and every call is recorded.
-        </p>
-      )}
       {isDemo && <p className={styles.demo}>Demo model: scripted answers, no API key needed</p>}
       <Transcript onShowApproval={onShowApproval} welcome={<Welcome />} />
       <ProblemBanner />

@@ -14,9 +14,11 @@ interface LinkState {
   link: Link;
   /** Counts the bursts of messages after which the calls, as the server has them, may be others. */
   changes: number;
+  /** The same for what is settled in the project. */
+  settings: number;
 }
 
-export const useLink = create<LinkState>()(() => ({ link: "connecting", changes: 0 }));
+export const useLink = create<LinkState>()(() => ({ link: "connecting", changes: 0, settings: 0 }));
 
 function deliver(events: SocketEvent[]) {
   useAgent.getState().receive(events);
@@ -24,6 +26,13 @@ function deliver(events: SocketEvent[]) {
   const last = events.findLast((event) => event.type === "link");
   if (last) useLink.setState({ link: last.link });
   if (events.some(tellsOfCalls)) useLink.setState(({ changes }) => ({ changes: changes + 1 }));
+  if (events.some(tellsOfSettings)) useLink.setState(({ settings }) => ({ settings: settings + 1 }));
+}
+
+/** What was changed while we were away is not told again. */
+function tellsOfSettings(event: SocketEvent): boolean {
+  if (event.type === "link") return event.link === "live";
+  return event.type === "system" && event.subtype === "settings";
 }
 
 function tellsOfCalls(event: SocketEvent): boolean {

@@ -39,6 +39,7 @@ export function Shell({ socket, sessionId, children }: ShellProps) {
   return (
     <div className={styles.page}>
       <TopBar link={link} isSideOpen={isSideOpen} onToggleSide={() => setSideOpen(!isSideOpen)} />
+      <UnaskedBanner />
       <div className={styles.columns}>
         {isSideOpen && (
           <SideBar {...sessions} currentId={sessionId} onLeave={() => !isWide && setSideOpen(false)} />
@@ -52,6 +53,17 @@ export function Shell({ socket, sessionId, children }: ShellProps) {
   );
 }
 
+/** Wherever one is: while nobody is asked, everybody is told. */
+function UnaskedBanner() {
+  const isUnasked = useAgent((state) => state.server?.approvals === "off");
+  if (!isUnasked) return null;
+  return (
+    <p className={styles.unasked} role="alert">
+      Approvals are off: calls run without asking. What is denied stays denied, and every call is recorded.
+    </p>
+  );
+}
+
 /** The digest goes along: the server refuses a decision on anything but what was shown. */
 function decideOver(socket: AgentSocket): Decide {
   return {
@@ -61,7 +73,7 @@ function decideOver(socket: AgentSocket): Decide {
         request_id: request.request_id,
         approved: decision === "approve",
         digest: request.digest,
-        ...(decision === "reject" && feedback !== "" ? { feedback } : {}),
+        ...(feedback === "" ? {} : { feedback }),
         ...grant,
         ...(edited === undefined ? {} : { edited_input: edited.input }),
       }),

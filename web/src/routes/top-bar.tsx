@@ -20,6 +20,7 @@ export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
   const server = useAgent((state) => state.server);
   const [isAtRules] = useRoute("/rules/*?");
   const [isAtHistory] = useRoute("/history");
+  const [isAtSettings] = useRoute("/settings");
   return (
     <header className={styles.bar}>
       <Button look="quiet" size="icon" aria-expanded={isSideOpen} aria-label="Conversations" onClick={onToggleSide}>
@@ -34,6 +35,9 @@ export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
       </RouteLink>
       <RouteLink href="/history" className={styles.link ?? ""} aria-current={isAtHistory ? "page" : undefined}>
         History
+      </RouteLink>
+      <RouteLink href="/settings" className={styles.link ?? ""} aria-current={isAtSettings ? "page" : undefined}>
+        Settings
       </RouteLink>
       {server && (
         <span className={styles.facts}>

@@ -124,10 +124,47 @@ export function delta(text: string, sessionId = "s1"): ServerMessage {
 
 /** A step of a call that a client runs. */
 export function stateMessage(seq: number, status: string, toolUseId = "t1"): ServerMessage {
-  const content = { tool_id: `e-${toolUseId}`, tool_use_id: toolUseId, tool_name: "execute_command", status };
+  const content = { tool_id: `e-${toolUseId}`, tool_use_id: toolUseId, tool_name: "execute_command", status, origin: "client" as const };
   return { type: "tool_state", seq, session_id: "s1", run_id: "r1", content };
 }
 
 export function outputMessage(text: string, toolUseId = "t1"): ServerMessage {
   return { type: "tool_output", session_id: "s1", run_id: "r1", content: { tool_id: `e-${toolUseId}`, text } };
+}
+
+/** Two questions of Claude Code: one answer to the first, any number to the second. */
+export function questionRequest(change: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const input = {
+    questions: [
+      {
+        question: "Which colour?",
+        header: "Colour",
+        multiSelect: false,
+        options: [
+          { label: "Red", description: "Warm" },
+          { label: "Blue", description: "<b>Cold</b>" },
+        ],
+      },
+      { question: "Which sizes?", header: "Size", multiSelect: true, options: [{ label: "S" }, { label: "L" }] },
+    ],
+  };
+  return genericRequest("AskUserQuestion", input, { summary: "Ask the person a question", ...change });
+}
+
+/** What we have no picture of: a HIGH call of Claude Code with its input. */
+export function genericRequest(tool: string, input: unknown, change: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return approvalRequest({
+    tool_name: tool,
+    tool_input: input,
+    origin: "claude_cli",
+    preview_type: "generic",
+    preview_data: { input },
+    file_path: null,
+    diff_lines: [],
+    diff_stat: null,
+    risk_level: "HIGH",
+    reasons: ["it is a question to you"],
+    allowed_decisions: ["approve", "reject", "edit"],
+    ...change,
+  });
 }

@@ -337,6 +337,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/projects/{project_id}/runs/{run_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What undoing all calls of a run would do */
+        get: operations["look_at_undo_of_run"];
+        put?: never;
+        /** Undoes all calls of a run as it was shown */
+        post: operations["undo_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/my/projects/{project_id}/sessions": {
         parameters: {
             query?: never;
@@ -508,6 +526,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/projects/{project_id}/tools/{tool_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What undoing a call would do, file by file */
+        get: operations["look_at_undo"];
+        put?: never;
+        /** Undoes a call as it was shown */
+        post: operations["undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -559,6 +595,9 @@ export interface components {
         }) | (components["schemas"]["RefusalActView"] & {
             /** @enum {string} */
             what: "result_refused";
+        }) | (components["schemas"]["UndoneActView"] & {
+            /** @enum {string} */
+            what: "undone";
         });
         /** @enum {string} */
         AllowedDecision: "approve" | "reject" | "edit" | "session" | "project";
@@ -627,12 +666,16 @@ export interface components {
             asked_again: string | null;
             /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
             origin: components["schemas"]["Origin"];
+            /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
+            agent?: string;
         };
         ApprovalResolved: {
             request_id: string;
             status: components["schemas"]["RequestStatus"];
             decided_by: string | null;
             user_feedback: string | null;
+            /** @description The input as it may run, secrets masked; left out where the person did not change it. */
+            edited_input?: Record<string, never>;
         };
         /** @description A person's decision. A field that is not known is refused: nobody means nothing by it. */
         ApprovalResponse: {
@@ -640,7 +683,7 @@ export interface components {
             request_id: string;
             /** @description Yes or no. */
             approved: boolean;
-            /** @description What to do instead. */
+            /** @description With a no: what to do instead. With a yes: words that are kept beside it. */
             feedback?: string | null;
             /** @description The digest of what the person saw. */
             digest?: string | null;
@@ -661,6 +704,8 @@ export interface components {
             run_id: string | null;
             /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
             origin: components["schemas"]["Origin"];
+            /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
+            agent?: string;
             tool_name: string;
             /** @description The input, secrets masked. */
             tool_input: unknown;
@@ -720,7 +765,7 @@ export interface components {
             scope?: components["schemas"]["DecisionScope"];
             /** @description The rules of the proposal that was picked, a line each; the narrowest if none. Needs a scope. */
             rule?: string | null;
-            /** @description What the person wants to add. Kept nowhere yet. */
+            /** @description What the person wants to add. It is kept beside the decision; the model is not told. */
             message?: string | null;
             /** @description The digest of what the person saw; if the request is another by now, the answer is 409. */
             digest?: string | null;
@@ -747,6 +792,8 @@ export interface components {
                 id: string;
                 name: string;
                 input: unknown;
+                /** @description The subagent that wants it; left out for the main conversation. */
+                agent?: string;
             };
             /** @enum {string} */
             subtype: "tool_use";
@@ -799,6 +846,9 @@ export interface components {
         }) | (components["schemas"]["ToolStateMessage"] & {
             /** @enum {string} */
             type: "tool_state";
+        }) | (components["schemas"]["ToolUndoneMessage"] & {
+            /** @enum {string} */
+            type: "tool_undone";
         }) | (components["schemas"]["ToolOutputMessage"] & {
             /** @enum {string} */
             type: "tool_output";
@@ -1030,6 +1080,8 @@ export interface components {
             session_id: string;
             run_id: string | null;
             origin: components["schemas"]["Origin"];
+            /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
+            agent?: string;
             tool_name: string;
             /** @description The input, secrets masked; for a call that the asker runs, as it was approved. */
             tool_input: unknown;
@@ -1119,6 +1171,11 @@ export interface components {
              */
             expires_at: string;
         };
+        /** @description A file that was not put back. */
+        LeftFile: {
+            file_path: string;
+            reason: string;
+        };
         /** @description How line ends change. */
         LineEndingsView: {
             from: string;
@@ -1180,6 +1237,8 @@ export interface components {
             tool_use_id?: string | null;
             /** @description The agent's conversation; a new one unless said. */
             session_id?: string | null;
+            /** @description The subagent that wants it, where it is not the agent itself. */
+            agent?: string | null;
             /**
              * Format: int64
              * @description How long to wait for a decision, in seconds; not at all unless said.
@@ -1244,6 +1303,12 @@ export interface components {
         OfSession: {
             session_id?: string | null;
         };
+        /** @description How runs may go in a project, as it stands. */
+        Offered: {
+            modes: components["schemas"]["ModeView"][];
+            /** @description Whether people are asked. */
+            approvals: components["schemas"]["ApprovalsView"];
+        };
         /** @description One request. */
         OneApproval: components["schemas"]["ApprovalView"] & {
             success: boolean;
@@ -1276,6 +1341,19 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "error";
+        };
+        /** @description What a project has settled itself; null is as the server has it. */
+        OwnSettingsView: {
+            approval_timeout_seconds: components["schemas"]["OwnTimeoutsView"];
+            /** @description `true`: people are asked whatever a run wants. `false`: they are not, unless a run wants it. */
+            tool_approval_enabled: boolean | null;
+        };
+        /** @description How long people have by the project's own settings, in seconds, by risk. */
+        OwnTimeoutsView: {
+            /** Format: int64 */
+            MEDIUM: number | null;
+            /** Format: int64 */
+            HIGH: number | null;
         };
         /** @description One command of a command line, what it would do and what was said of it. */
         PartView: {
@@ -1352,6 +1430,14 @@ export interface components {
             /** @description The folder, on the server's machine. */
             root: string;
             settings: components["schemas"]["SettingsView"];
+            /** @description Whether people are asked, by its own settings and by what the server keeps. */
+            approvals: components["schemas"]["ApprovalsView"];
+            own: components["schemas"]["OwnSettingsView"];
+            server: components["schemas"]["ServerSettingsView"];
+            /** @description Who changed its name or settings last; left out while nobody did. */
+            changed_by?: string;
+            /** Format: date-time */
+            changed_at?: string;
         };
         /** @description One thing that "always" could mean. */
         ProposalView: {
@@ -1471,7 +1557,7 @@ export interface components {
             session_id?: string | null;
         };
         /** @description What a page needs to know to show itself. */
-        Resumed: {
+        Resumed: components["schemas"]["Offered"] & {
             /**
              * Format: int64
              * @description The newest number of the log.
@@ -1489,9 +1575,6 @@ export interface components {
              * @description The server's time, to show countdowns by.
              */
             now: string;
-            modes: components["schemas"]["ModeView"][];
-            /** @description Whether people are asked. */
-            approvals: components["schemas"]["ApprovalsView"];
         };
         /** @enum {string} */
         RiskLevel: "LOW" | "MEDIUM" | "HIGH";
@@ -1643,6 +1726,12 @@ export interface components {
         };
         /** @description One message, and where in the log it stands. */
         ServerMessage: components["schemas"]["Body"] & components["schemas"]["Place"];
+        /** @description What the server was started with. */
+        ServerSettingsView: {
+            approval_timeout_seconds: components["schemas"]["TimeoutsView"];
+            /** @description `TOOL_APPROVAL_ENABLED`. `true` holds in every project, whatever it has settled; null: not set. */
+            tool_approval_enabled: boolean | null;
+        };
         /** @description A page of conversations, the latest first. */
         SessionList: {
             success: boolean;
@@ -1680,7 +1769,7 @@ export interface components {
         /** @description What holds for a project: its own settings, and the server's where it has none. */
         SettingsView: {
             approval_timeout_seconds: components["schemas"]["TimeoutsView"];
-            /** @description Whether calls ask. Kept; in this version it changes nothing. */
+            /** @description Whether people are asked where a run names no mode. */
             tool_approval_enabled: boolean;
         };
         /** @description Rules to try on what was recorded. */
@@ -1738,6 +1827,11 @@ export interface components {
             data: components["schemas"]["ResultRefused"];
             /** @enum {string} */
             event: "tool.result_refused";
+        } | {
+            /** @description What calls had done to files was undone. */
+            data: components["schemas"]["ToolUndone"];
+            /** @enum {string} */
+            event: "tool.undone";
         } | {
             /**
              * @description A call that runs elsewhere has written some more. Not in the log: all of it comes with the
@@ -1834,6 +1928,11 @@ export interface components {
             /** @enum {string} */
             subtype: "run_resumed";
         } | {
+            /** @description What the project has settled was changed: this holds now. Only sent to those who resumed. */
+            content: components["schemas"]["Offered"];
+            /** @enum {string} */
+            subtype: "settings";
+        } | {
             /** @description The model's answer broke off and is asked for again: the deltas since the last text are void. */
             content: {
                 /** Format: int32 */
@@ -1905,10 +2004,34 @@ export interface components {
             tool_name: string;
             /** @description `approved`, `executing`, `completed`, `failed`, … */
             status: string;
+            /** @description Who made the call, which says where it runs. */
+            origin: components["schemas"]["Origin"];
         };
         /** @description Where a call stands that runs elsewhere. */
         ToolStateMessage: {
             content: components["schemas"]["ToolStateContent"];
+        };
+        ToolUndone: components["schemas"]["At"] & {
+            tool_ids: string[];
+            undone_by: string;
+            /**
+             * Format: int64
+             * @description How many files are as they were before.
+             */
+            files: number;
+        };
+        ToolUndoneContent: {
+            tool_ids: string[];
+            undone_by: string;
+            /**
+             * Format: int64
+             * @description How many files are as they were before.
+             */
+            files: number;
+        };
+        /** @description Calls whose work was undone; only sent to those who resumed. */
+        ToolUndoneMessage: {
+            content: components["schemas"]["ToolUndoneContent"];
         };
         /** @description One tool. */
         ToolView: {
@@ -1932,6 +2055,8 @@ export interface components {
             tool_use_id: string;
             tool_name: string;
             tool_input: unknown;
+            /** @description The subagent that wants it; left out for the main conversation. */
+            agent?: string;
         };
         /** @description A rule to try out. */
         TriedRule: {
@@ -1943,6 +2068,63 @@ export interface components {
         TrustedContent: {
             /** @description The digest of the workspace's file, as `files` gave it. */
             digest: string;
+        };
+        /**
+         * @description What becomes of a file.
+         * @enum {string}
+         */
+        UndoAction: "restore" | "delete" | "nothing" | "refused";
+        /** @description A yes to an undo that was shown. */
+        UndoBody: {
+            /** @description The digest of what was shown; if it would do something else by now, the answer is 409. */
+            digest: string;
+            /** @description Puts back what can be, though some files cannot. */
+            skip_refused?: boolean;
+        };
+        /** @description What an undo would do to one file. */
+        UndoFile: {
+            /** @description Below the project's root where it is there, absolute elsewhere. */
+            file_path: string;
+            action: components["schemas"]["UndoAction"];
+            /** @description Why it is left as it is, where it is. */
+            reason: string | null;
+            /** @description From what it is now to what it was. */
+            diff?: components["schemas"]["FileView"];
+        };
+        /** @description What an undo would do. */
+        UndoView: {
+            success: boolean;
+            /** @description The calls, in the order they ran. */
+            tool_ids: string[];
+            files: components["schemas"]["UndoFile"][];
+            /** @description Whether the calls ran commands that may have changed more: that is not put back. */
+            is_partial: boolean;
+            /** @description To be sent back with the yes. */
+            digest: string;
+            /** @description Who has undone it already. */
+            undone_by: string | null;
+            /** Format: date-time */
+            undone_at: string | null;
+        };
+        /** @description Files that were put back to what they were before some calls. */
+        UndoneActView: {
+            who: string;
+            tool_ids: string[];
+            /** Format: int64 */
+            files: number;
+        };
+        /** @description What an undo has done. */
+        UndoneView: {
+            success: boolean;
+            /** @description The calls that were undone. */
+            tool_ids: string[];
+            /**
+             * Format: int64
+             * @description How many files are as they were before.
+             */
+            files: number;
+            /** @description Those that were left as they are, each with the reason. */
+            left: components["schemas"]["LeftFile"][];
         };
         /** @description How many tokens a run took. */
         UsageView: {
@@ -3721,6 +3903,189 @@ export interface operations {
             };
         };
     };
+    look_at_undo_of_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoView"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undo_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoneView"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_sessions: {
         parameters: {
             query?: {
@@ -4468,6 +4833,189 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResultTaken"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    look_at_undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoView"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was meant for another host, or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoneView"];
                 };
             };
             /** @description Something in the request is wrong; the message says what. */

@@ -25,7 +25,9 @@ interface Draft {
 /** More than this of a running call's output is not held: the result has it. */
 const HELD = 60_000;
 
-export function stepCame(draft: Draft, { tool_id: toolId, tool_use_id: id, status }: ToolStateMessage["content"]) {
+export function stepCame(draft: Draft, { tool_id: toolId, tool_use_id: id, status, origin }: ToolStateMessage["content"]) {
+  // Who runs its calls itself needs nobody to come for them.
+  if (origin !== "client") return;
   const wasBegun = status === "executing" || (draft.steps[id]?.wasBegun ?? false);
   draft.steps[id] = { toolId, status, wasBegun };
 }

@@ -1,13 +1,14 @@
 import { act, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 
+import { questionRequest } from "../../testing/messages";
 import { ToolCall } from "./tool-call";
 import type { LiveOutput, Step } from "./elsewhere";
 import type { Item, Verdict } from "./transcript-state";
 
 type ToolItem = Extract<Item, { kind: "tool" }>;
 
-const LS: ToolItem = { kind: "tool", key: "1", id: "t1", name: "Bash", input: { command: "ls" }, result: null };
+const LS: ToolItem = { kind: "tool", key: "1", id: "t1", name: "Bash", input: { command: "ls" }, agent: null, result: null };
 
 /** Nobody else has to do with it. */
 const ALONE = { step: undefined, output: undefined, root: "/w", isRunning: true, onShowApproval: () => undefined };
@@ -18,7 +19,7 @@ afterEach(() => {
 
 /** What stands below the line of a closed call. */
 function output(item: Partial<ToolItem>, verdict?: Partial<Verdict>): string | null {
-  const known: Verdict | undefined = verdict && { requestId: "q1", status: "APPROVED", decidedBy: "Ana", feedback: null, origin: "agent", ...verdict };
+  const known: Verdict | undefined = verdict && { requestId: "q1", status: "APPROVED", decidedBy: "Ana", feedback: null, origin: "agent", editedInput: null, ...verdict };
   const { container, unmount } = render(
     <ToolCall {...ALONE} item={{ ...LS, ...item }} verdict={known} isRunning={false} />,
   );
@@ -47,7 +48,7 @@ test("a call that waits can be brought up", () => {
 });
 
 function verdictOf(change: Partial<Verdict>): Verdict {
-  return { requestId: "q1", status: "APPROVED", decidedBy: "Ana", feedback: null, origin: "client", ...change };
+  return { requestId: "q1", status: "APPROVED", decidedBy: "Ana", feedback: null, origin: "client", editedInput: null, ...change };
 }
 
 function stepOf(status: string, wasBegun = true): Step {
@@ -110,4 +111,27 @@ test("a call that no client came for was not run; one that a client lost has fai
   expect(screen.getByText("No client came to run this.")).toBeVisible();
   rerender(<ToolCall {...ALONE} item={{ ...LS, result: left }} verdict={verdictOf({})} step={stepOf("failed")} />);
   expect(screen.getByText("Failed")).toBeVisible();
+});
+
+test("a question stands in the conversation with its answer, not as JSON, and says who gave it", () => {
+  const { tool_input: input } = questionRequest();
+  const item: ToolItem = { ...LS, name: "AskUserQuestion", input };
+  const { rerender } = render(<ToolCall {...ALONE} item={item} verdict={verdictOf({ status: "PENDING", decidedBy: null })} />);
+  expect(screen.getAllByRole("definition").map((it) => it.textContent)).toEqual(["→ waits for your answer", "→ waits for your answer"]);
+  const editedInput = { ...(input as object), answers: { "Which colour?": "Blue", "Which sizes?": "S, L" } };
+  const result = { content: "The user changed the input before it ran, to: {}", isError: false };
+  rerender(<ToolCall {...ALONE} item={{ ...item, result }} verdict={verdictOf({ editedInput })} isRunning={false} />);
+  expect(screen.getAllByRole("definition").map((it) => it.textContent)).toEqual(["→ Blue", "→ S, L"]);
+  expect(screen.getByText("Answered by Ana")).toBeVisible();
+  expect(screen.queryByText(/changed the input/)).toBeNull();
+});
+
+test("a plan stands in the conversation as a text", () => {
+  render(<ToolCall {...ALONE} item={{ ...LS, name: "ExitPlanMode", input: { plan: "# Tidy\n\n1. Sweep" } }} verdict={verdictOf({})} />);
+  expect(screen.getByRole("group", { name: "Plan" })).toHaveTextContent("Tidy1.Sweep");
+});
+
+test("a subagent's call says whose it is", () => {
+  render(<ToolCall {...ALONE} item={{ ...LS, agent: "Explore" }} verdict={undefined} />);
+  expect(screen.getByTitle("subagent Explore")).toBeVisible();
 });

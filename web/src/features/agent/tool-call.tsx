@@ -1,13 +1,17 @@
 // A tool call in one line, which opens to its input and result.
 import { memo, useState } from "react";
 
+import { exchangesOf, planOf, questionsOf } from "../../api/asking";
 import { classNames } from "../../lib/class-names";
 import { BLANKS } from "../../lib/visible-text";
 import { Badge } from "../../ui/badge";
 import type { Tone } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
+import { ExchangeList } from "../../ui/exchange-list";
 import { Icon } from "../../ui/icon";
+import { MarkedText } from "../../ui/marked-text";
+import { Tag } from "../../ui/tag";
 import { Visible } from "../../ui/visible";
 import { ClientProgress } from "./client-progress";
 import { whereabouts } from "./elsewhere";
@@ -34,6 +38,7 @@ export const ToolCall = memo(function ToolCall(props: ToolCallProps) {
   const { item, verdict, output, root, onShowApproval } = props;
   const [isOpen, setOpen] = useState(false);
   const { name, detail } = summarizeTool(item.name, item.input, root);
+  const asked = { tool_name: item.name, tool_input: verdict?.editedInput ?? item.input };
   const state = stateOf(props);
   return (
     <div className={classNames(styles.call, state.isBad && styles.bad)}>
@@ -49,6 +54,7 @@ export const ToolCall = memo(function ToolCall(props: ToolCallProps) {
             <Visible text={detail} blanks={BLANKS} />
           </span>
         </button>
+        {item.agent !== null && <Tag icon="branch" spoken="subagent" text={item.agent} />}
         <State state={state} />
         {verdict?.status === "PENDING" && (
           <Button size="small" onClick={() => onShowApproval(verdict.requestId)}>
@@ -56,11 +62,26 @@ export const ToolCall = memo(function ToolCall(props: ToolCallProps) {
           </Button>
         )}
       </div>
+      <Asked call={asked} isWaiting={verdict?.status === "PENDING"} />
       {isOpen ? <Details item={item} /> : <ToolOutput text={outputOf(item, verdict)} />}
       <ClientProgress whereabouts={placeOf(props)} output={output} byPerson={verdict !== undefined} />
     </div>
   );
 });
+
+/** A question with its answer, or a plan: part of the conversation, not the input of a tool. */
+function Asked({ call, isWaiting }: { call: { tool_name: string; tool_input: unknown }; isWaiting: boolean }) {
+  const exchanges = exchangesOf(call);
+  const plan = planOf(call);
+  // A plan that waits is read where it is decided.
+  if (!exchanges && (plan === null || isWaiting)) return null;
+  return (
+    <div className={styles.asked}>
+      {exchanges && <ExchangeList exchanges={exchanges} unanswered={isWaiting ? "waits for your answer" : "not answered"} />}
+      {plan !== null && <MarkedText text={plan} label="Plan" />}
+    </div>
+  );
+}
 
 /** Why a call was rejected or failed and what a command said is worth a look without a click; a file's content is not. */
 function outputOf({ input, result }: ToolItem, verdict: Verdict | undefined): string {
@@ -94,8 +115,12 @@ function stateOf(props: ToolCallProps): CallState {
     case "CANCELLED":
       return { word: "Cancelled", symbol: "–", tone: "neutral", isBad: false };
     default:
-      return resultState(props, verdict ? `Approved${by}` : null);
+      return resultState(props, verdict ? `${verbOf(props.item)}${by}` : null);
   }
+}
+
+function verbOf({ name, input }: ToolItem): string {
+  return questionsOf({ tool_name: name, tool_input: input }) ? "Answered" : "Approved";
 }
 
 function resultState(props: ToolCallProps, approved: string | null): CallState {

@@ -1,4 +1,5 @@
 // One line for a tool call: its name and what it is about.
+import { isPersonal } from "../../api/asking";
 
 export interface ToolSummary {
   name: string;
@@ -9,6 +10,8 @@ export interface ToolSummary {
 const TELLING = ["file_path", "notebook_path", "command", "pattern", "path", "url", "query", "description", "prompt"];
 
 export function summarizeTool(name: string, input: unknown, root: string | undefined): ToolSummary {
+  // What is asked stands below the line, in full.
+  if (isPersonal({ tool_name: name, tool_input: input })) return { name, detail: "" };
   return { name, detail: firstLine(relativeTo(tellingField(input), root)) };
 }
 

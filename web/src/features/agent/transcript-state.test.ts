@@ -99,7 +99,7 @@ test("a run that the server no longer knows does not seem to work for ever", () 
 test("an approval that comes ahead of the replay marks its call, and hides nothing", () => {
   const state = after([approvalRequest({ seq: 9 }), ...runMessages().slice(0, 4)]);
   expect(kinds(state)).toEqual(["prompt", "text", "tool"]);
-  expect(state.verdicts["t1"]).toEqual({ requestId: "q1", status: "PENDING", decidedBy: null, feedback: null, origin: "agent" });
+  expect(state.verdicts["t1"]).toEqual({ requestId: "q1", status: "PENDING", decidedBy: null, feedback: null, origin: "agent", editedInput: null });
   expect(after([resolvedMessage("REJECTED")], state).verdicts["t1"]).toMatchObject({ status: "REJECTED", decidedBy: "Ana" });
 });
 
@@ -164,4 +164,25 @@ test("of endless output the latest is held, from the start of a line", () => {
   const state = after([stateMessage(5, "executing"), outputMessage("x".repeat(50_000)), outputMessage(`\n${"y".repeat(30_000)}\nend`)]);
   expect(state.outputs["e-t1"]?.isPartial).toBe(true);
   expect(state.outputs["e-t1"]?.text).toBe(`${"y".repeat(30_000)}\nend`);
+});
+
+test("a call says which subagent wants it, and its verdict what the person made of it", () => {
+  const use: SocketEvent = { type: "assistant", subtype: "tool_use", seq: 4, session_id: "s1", content: { id: "t1", name: "Write", input: {}, agent: "Explore" } };
+  const edited = Object.assign(resolvedMessage("APPROVED"), { edited_input: { content: "mine" } });
+  const state = after([INIT, use, approvalRequest(), edited]);
+  expect(state.items[0]).toMatchObject({ kind: "tool", agent: "Explore" });
+  expect(state.verdicts["t1"]).toMatchObject({ status: "APPROVED", editedInput: { content: "mine" } });
+  const replayed = after([approvalRequest({ status: "APPROVED", edited: { original_input: {} }, tool_input: { content: "mine" } })]);
+  expect(replayed.verdicts["t1"]?.editedInput).toEqual({ content: "mine" });
+});
+
+test("who runs its calls itself is waited for by nobody", () => {
+  const step = stateMessage(5, "approved") as Extract<SocketEvent, { type: "tool_state" }>;
+  expect(after([{ ...step, content: { ...step.content, origin: "claude_cli" } }]).steps).toEqual({});
+});
+
+test("what somebody settles for the project holds at once, whatever conversation is open", () => {
+  const state = after([resumedMessage()]);
+  const settings: SocketEvent = { type: "system", subtype: "settings", seq: 9, content: { approvals: "off", modes: [] } };
+  expect(after([settings], state).server).toMatchObject({ approvals: "off", modes: [], root: "/w" });
 });

@@ -14,7 +14,7 @@ export interface ToolResult {
 export type Item =
   | { kind: "prompt"; key: string; text: string }
   | { kind: "text"; key: string; text: string }
-  | { kind: "tool"; key: string; id: string; name: string; input: unknown; result: ToolResult | null }
+  | { kind: "tool"; key: string; id: string; name: string; input: unknown; agent: string | null; result: ToolResult | null }
   | { kind: "resumed"; key: string; message: string }
   | { kind: "end"; key: string; usage: Usage | null }
   | { kind: "failure"; key: string; message: string; code: string; hint: string | null };
@@ -26,6 +26,8 @@ export interface Verdict {
   decidedBy: string | null;
   feedback: string | null;
   origin: Origin;
+  /** The input as the person changed or answered it; none where they did not. */
+  editedInput: unknown;
 }
 
 export interface ServerInfo {
@@ -104,6 +106,7 @@ function apply(draft: Transcript, event: SocketEvent) {
   if (event.type === "error" && event.request_id === undefined) return refused(draft, event.content.message);
   if (isRefusedRun(event)) return refused(draft, [event.content.message, event.hint].filter(Boolean).join(". Hint: "));
   if (event.type === "system" && event.subtype === "resumed") return resumed(draft, event);
+  if (event.type === "system" && event.subtype === "settings") return settingsChanged(draft, event.content);
   if (isForeign(draft, event) || isDuplicate(draft, event)) return;
   applyOwn(draft, event);
 }
@@ -141,6 +144,7 @@ function applyOwn(draft: Transcript, message: ServerMessage) {
         decidedBy: null,
         feedback: message.user_feedback,
         origin: message.origin,
+        editedInput: message.edited ? message.tool_input : null,
       };
       return;
     case "tool_approval_resolved":
@@ -187,8 +191,8 @@ function assistantSaid(draft: Transcript, message: Extract<ServerMessage, { type
       return;
     case "tool_use": {
       dropLive(draft);
-      const { id, name, input } = message.content;
-      draft.items.push({ kind: "tool", key, id, name, input, result: null });
+      const { id, name, input, agent = null } = message.content;
+      draft.items.push({ kind: "tool", key, id, name, input, agent, result: null });
     }
   }
 }
@@ -225,8 +229,8 @@ function runEnded(draft: Transcript, message: Extract<ServerMessage, { type: "re
 function verdictCame(draft: Transcript, message: Extract<ServerMessage, { type: "tool_approval_resolved" }>) {
   for (const [toolUseId, verdict] of Object.entries(draft.verdicts)) {
     if (verdict.requestId !== message.request_id) continue;
-    const { status, decided_by: decidedBy, user_feedback: feedback } = message;
-    draft.verdicts[toolUseId] = { ...verdict, status, decidedBy, feedback };
+    const { status, decided_by: decidedBy, user_feedback: feedback, edited_input: editedInput = null } = message;
+    draft.verdicts[toolUseId] = { ...verdict, status, decidedBy, feedback, editedInput };
   }
 }
 
@@ -238,6 +242,11 @@ function resumed(draft: Transcript, message: Extract<ServerMessage, { subtype: "
   draft.live = "";
   draft.liveIsPartial = active;
   draft.outputs = {};
+}
+
+/** Somebody changed what holds in the project, in this tab or elsewhere. */
+function settingsChanged(draft: Transcript, { modes, approvals }: Pick<ServerInfo, "modes" | "approvals">) {
+  if (draft.server) draft.server = { ...draft.server, modes, approvals };
 }
 
 function linkChanged(draft: Transcript, link: Extract<SocketEvent, { type: "link" }>["link"]) {

@@ -1,6 +1,7 @@
 // Says in words, for those who listen, what the screen shows: new requests, and those about to expire.
 import { useEffect, useRef, useState } from "react";
 
+import { askedText } from "../../api/asking";
 import { remaining } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
 import { originText } from "./origin-mark";
@@ -47,9 +48,10 @@ function untold(told: Set<string>, entries: Entry[], what: string): Entry[] {
 }
 
 function newText({ request }: Entry): string {
-  const whose = originText(request.origin);
-  const what = `${request.tool_name} waits for approval, ${request.risk_level.toLowerCase()} risk`;
-  return `${what}${whose === null ? "" : `, ${whose}`}: ${request.summary}`;
+  const whose = originText(request);
+  const asked = askedText(request);
+  const waits = asked === null ? `waits for approval, ${request.risk_level.toLowerCase()} risk` : "waits for your answer";
+  return `${request.tool_name} ${waits}${whose === null ? "" : `, ${whose}`}: ${asked ?? request.summary}`;
 }
 
 function expiringText({ request }: Entry): string {

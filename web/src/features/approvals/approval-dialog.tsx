@@ -2,6 +2,7 @@
 import { useId, useRef, useState } from "react";
 import type { Ref, RefObject } from "react";
 
+import { isPersonal, questionsOf } from "../../api/asking";
 import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
 import { BLANKS } from "../../lib/visible-text";
@@ -9,6 +10,7 @@ import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
+import type { Answers } from "./answers";
 import styles from "./approval-dialog.module.css";
 import { Artefact } from "./artefact";
 import { AskedAgain } from "./asked-again";
@@ -17,14 +19,18 @@ import { DecisionBar } from "./decision-bar";
 import { InputEditor } from "./input-editor";
 import { MoreBelow } from "./more-below";
 import { OriginMark } from "./origin-mark";
+import { QuestionFields } from "./question-fields";
 import type { Decision, Entry, Terms } from "./queue-state";
 import { RiskBadge } from "./risk-badge";
+import { kindOf, wordsFor } from "./sendable";
 
 interface ApprovalDialogProps {
   entry: Entry;
   draft: string;
   /** What the editor holds; none while it is closed. */
   edit: string | null;
+  /** What the person is about to answer, where it is a question. */
+  answers: Answers;
   isAnswerToEdit: boolean;
   isLive: boolean;
   isArmed: boolean;
@@ -33,13 +39,16 @@ interface ApprovalDialogProps {
   onDecide: (decision: Decision, terms?: Terms) => void;
   onEdit: () => void;
   onEdited: (text: string | null) => void;
+  onAnswer: (answers: Answers) => void;
+  onSend: () => void;
   bodyRef: RefObject<HTMLDivElement | null>;
   editorRef: Ref<HTMLTextAreaElement>;
   approveRef: Ref<HTMLButtonElement>;
   feedbackRef: Ref<HTMLTextAreaElement>;
 }
 
-export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdited, ...bar }: ApprovalDialogProps) {
+export function ApprovalDialog(props: ApprovalDialogProps) {
+  const { skew, bodyRef, editorRef, isAnswerToEdit, onEdited, onAnswer, onSend, ...bar } = props;
   const { edit } = bar;
   const { request } = bar.entry;
   const summary = useId();
@@ -49,18 +58,18 @@ export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdi
     <div
       className={styles.dialog}
       role="dialog"
-      aria-label={`${request.tool_name}: approval needed`}
+      aria-label={`${request.tool_name}: ${wordsFor(request).needed}`}
       aria-describedby={summary}
-      data-risk={request.risk_level}
+      data-risk={kindOf(request) === "call" ? request.risk_level : undefined}
     >
       {/* Focus lands here and not on a button: keys scroll, and nothing is one Enter away. */}
       <div className={styles.body} ref={bodyRef} tabIndex={0} role="group" aria-label="What will run">
         <header className={styles.header}>
           <h2 className={styles.title}>
             <Visible text={request.tool_name} />
-            <span className={styles.needed}>: approval needed</span>
+            <span className={styles.needed}>: {wordsFor(request).needed}</span>
           </h2>
-          <OriginMark origin={request.origin} />
+          <OriginMark origin={request.origin} agent={request.agent} />
           <Countdown expiresAt={request.expires_at} skew={skew} />
         </header>
         <p id={summary} className={styles.summary}>
@@ -69,6 +78,7 @@ export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdi
         <Path request={request} />
         <AskedAgain request={request} isAnswerToEdit={isAnswerToEdit} />
         <Why request={request} />
+        <Questions request={request} answers={bar.answers} onAnswer={onAnswer} onSend={onSend} />
         {edit !== null && (
           <InputEditor
             request={request}
@@ -79,7 +89,7 @@ export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdi
           />
         )}
         <div ref={artefact}>
-          <Artefact request={request} onHidden={setHiddenLines} />
+          {hasArtefact(request) && <Artefact request={request} onHidden={setHiddenLines} />}
         </div>
         <AgentSays text={previewOf(request).description} />
         <RawInput request={request} />
@@ -91,8 +101,19 @@ export function ApprovalDialog({ skew, bodyRef, editorRef, isAnswerToEdit, onEdi
 }
 
 /** The server's words, save for a command: it stands below in full, and half of it above would only be in the way. */
-function summaryOf({ preview_type: kind, summary }: ApprovalRequest): string {
-  return kind === "command" ? "Run this command" : summary;
+function summaryOf(request: ApprovalRequest): string {
+  const { preview_type: kind, summary } = request;
+  return wordsFor(request).summary ?? (kind === "command" ? "Run this command" : summary);
+}
+
+/** Questions are their own picture, and leave to plan has none. */
+function hasArtefact(request: ApprovalRequest): boolean {
+  return kindOf(request) === "call" || kindOf(request) === "plan";
+}
+
+function Questions({ request, ...rest }: Pick<ApprovalDialogProps, "answers" | "onAnswer" | "onSend"> & { request: ApprovalRequest }) {
+  const questions = questionsOf(request);
+  return questions && <QuestionFields questions={questions} answers={rest.answers} onChange={rest.onAnswer} onSend={rest.onSend} />;
 }
 
 /** Only where the summary does not name it already, or had to shorten it. */
@@ -110,6 +131,8 @@ const FIRST_REASONS = 6;
 
 function Why({ request }: { request: ApprovalRequest }) {
   const [isWhole, setWhole] = useState(false);
+  // What is asked of the person does nothing by itself, and why it is asked goes without saying.
+  if (kindOf(request) !== "call") return <p className={styles.plan}>{wordsFor(request).note}</p>;
   const isLong = request.reasons.length > FIRST_REASONS + 1 && !isWhole;
   const first = isLong ? request.reasons.slice(0, FIRST_REASONS) : request.reasons;
   return (
@@ -150,7 +173,7 @@ function AgentSays({ text }: { text: string | null | undefined }) {
 
 function RawInput({ request }: { request: ApprovalRequest }) {
   const [isOpen, setOpen] = useState(false);
-  if (request.preview_type === "generic") return null;
+  if (request.preview_type === "generic" && !isPersonal(request)) return null;
   return (
     <details className={styles.raw} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Raw input</summary>

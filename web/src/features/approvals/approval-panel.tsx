@@ -11,6 +11,7 @@ import { KeyHelp } from "./key-help";
 import { QueueBar } from "./queue-bar";
 import { currentEntry, isAnswerToEdit } from "./queue-state";
 import type { Decision, Entry, SessionId, Terms } from "./queue-state";
+import { kindOf } from "./sendable";
 import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
 import { useDecisionKeys } from "./use-decision-keys";
@@ -46,12 +47,14 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
   };
   const onEdit = () => {
     const { request } = entry;
-    if (!mayDecide(request, "edit")) return;
+    if (!mayDecide(request, "edit") || kindOf(request) !== "call") return;
     if (queue.edits[id] === undefined) flushSync(() => queue.edit(id, editableOf(request.tool_name, request.tool_input).text));
     editor.current?.focus();
   };
   const onApproveKey = () => {
-    if (needsDeliberateApproval(entry.request)) approve.current?.focus();
+    // There is no yes to a question before its answer.
+    if (approve.current?.disabled) body.current?.querySelector<HTMLElement>("fieldset input")?.focus();
+    else if (needsDeliberateApproval(entry.request)) approve.current?.focus();
     else approve.current?.click();
   };
   const focusBody = useCallback(() => body.current?.focus({ preventScroll: true }), []);
@@ -86,6 +89,7 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
         entry={entry}
         draft={draft}
         edit={queue.edits[id] ?? null}
+        answers={queue.answers[id] ?? {}}
         isAnswerToEdit={isAnswerToEdit(queue, entry.request)}
         isLive={queue.isLive}
         isArmed={isArmed}
@@ -94,6 +98,8 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
         onDecide={onDecide}
         onEdit={onEdit}
         onEdited={(text) => queue.edit(id, text)}
+        onAnswer={(answers) => queue.answer(id, answers)}
+        onSend={() => approve.current?.click()}
         bodyRef={body}
         editorRef={editor}
         approveRef={approve}

@@ -1,9 +1,12 @@
 // What a call would do, drawn: the picture that fits its kind.
+import { exchangesOf, planOf } from "../../api/asking";
 import type { Previewed } from "../../api/message";
+import { ExchangeList } from "../../ui/exchange-list";
 import { CommandPreview } from "./command-preview";
 import { DiffPreview } from "./diff-preview";
 import { GenericPreview } from "./generic-preview";
 import { MultiDiffPreview } from "./multi-diff-preview";
+import { PlanText } from "./plan-text";
 
 interface ArtefactProps {
   request: Previewed;
@@ -11,6 +14,10 @@ interface ArtefactProps {
 }
 
 export function Artefact({ request, onHidden }: ArtefactProps) {
+  const exchanges = exchangesOf(request);
+  if (exchanges) return <ExchangeList exchanges={exchanges} unanswered="not answered" />;
+  const plan = planOf(request);
+  if (plan !== null) return <PlanText plan={plan} />;
   switch (request.preview_type) {
     case "diff":
       return <DiffPreview request={request} onHidden={onHidden} />;

@@ -5,7 +5,7 @@ const KEYS: [string, string][] = [
   ["a", "Approve. High risk: go to the button, Enter confirms"],
   ["r", "Write feedback for a rejection"],
   ["e", "Edit the call before approving it, where that is offered"],
-  ["Ctrl Enter", "Reject, from the feedback field"],
+  ["Ctrl Enter", "Reject, from the feedback field. Send the answer, from a question"],
   ["j", "Next request"],
   ["k", "Previous request"],
   ["Esc", "Put the request aside; it keeps waiting"],

@@ -1,5 +1,6 @@
 import type { Origin } from "../../api/message";
 import { Icon } from "../../ui/icon";
+import { Tag } from "../../ui/tag";
 import styles from "./origin-mark.module.css";
 
 const LOOKS = {
@@ -12,19 +13,30 @@ function lookOf(origin: Origin) {
   return origin === "agent" ? null : LOOKS[origin];
 }
 
-/** Whose call it is, where it is not one that our own agent runs here. */
-export function OriginMark({ origin }: { origin: Origin }) {
+interface Whose {
+  origin: Origin;
+  /** The subagent that wants it, if one does. */
+  agent?: string | undefined;
+}
+
+/** Whose call it is, where it is not one that our own agent makes and runs here. */
+export function OriginMark({ origin, agent }: Whose) {
   const look = lookOf(origin);
-  if (look === null) return null;
   return (
-    <span className={styles.mark}>
-      <Icon name={look.icon} />
-      {look.word}
-    </span>
+    <>
+      {look && (
+        <span className={styles.mark}>
+          <Icon name={look.icon} />
+          {look.word}
+        </span>
+      )}
+      {agent !== undefined && <Tag icon="branch" spoken="subagent" text={agent} />}
+    </>
   );
 }
 
 /** The same for those who listen. */
-export function originText(origin: Origin): string | null {
-  return lookOf(origin)?.word ?? null;
+export function originText({ origin, agent }: Whose): string | null {
+  const words = [lookOf(origin)?.word, agent && `wanted by the subagent ${agent}`].filter(Boolean);
+  return words.length === 0 ? null : words.join(", ");
 }

@@ -8,6 +8,7 @@ import styles from "./queue-bar.module.css";
 import { QueueList } from "./queue-list";
 import { coveredByApproveAll, shownEntries } from "./queue-state";
 import type { Entry } from "./queue-state";
+import { kindOf } from "./sendable";
 import { useApprovals } from "./store";
 
 interface QueueBarProps {
@@ -39,7 +40,7 @@ export function QueueBar({ entry, isLive, onApproveAll, onChosen, onHelp }: Queu
   };
   return (
     <div className={styles.head} onKeyDown={onKeyDown} role="presentation">
-      <div className={styles.bar} data-risk={entry.request.risk_level}>
+      <div className={styles.bar} data-risk={kindOf(entry.request) === "call" ? entry.request.risk_level : undefined}>
         <div className={styles.place}>
           {shown.length > 1 ? (
             <>

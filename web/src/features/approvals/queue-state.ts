@@ -1,9 +1,11 @@
 // What waits for a decision, computed from the messages of the socket. Pure. A decision is never
 // assumed: an entry leaves the queue when the server says so.
+import { questionsOf } from "../../api/asking";
 import type { ApprovalRequest, ApprovalStatus, ServerMessage } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { isCoveredByApproveAll } from "../../api/can";
 import { clockSkew } from "../../lib/time";
+import type { Answers } from "./answers";
 
 /** As the message has it; a request of no conversation is in a run with others of none. */
 export type SessionId = ApprovalRequest["session_id"];
@@ -48,6 +50,8 @@ export interface Queue {
   drafts: Record<string, string>;
   /** What the person made of a request's input, while its editor is open. */
   edits: Record<string, string>;
+  /** What the person is about to answer. */
+  answers: Record<string, Answers>;
   /** The calls that we sent changed, with the request we did it on: a new request for the call is the answer to that. By `callKey`. */
   editedCalls: ReadonlyMap<string, string>;
   isMinimised: boolean;
@@ -62,6 +66,7 @@ export const emptyQueue: Queue = {
   currentId: null,
   drafts: {},
   edits: {},
+  answers: {},
   editedCalls: new Map(),
   isMinimised: false,
   notices: [],
@@ -153,7 +158,8 @@ function settle(queue: Queue, id: string): Queue {
   const entries = queue.entries.filter(({ request }) => request.request_id !== id);
   const { [id]: _draft, ...drafts } = queue.drafts;
   const { [id]: _edit, ...edits } = queue.edits;
-  return withCurrent({ ...queue, entries, drafts, edits, settled: new Set(queue.settled).add(id) }, queue);
+  const { [id]: _answers, ...answers } = queue.answers;
+  return withCurrent({ ...queue, entries, drafts, edits, answers, settled: new Set(queue.settled).add(id) }, queue);
 }
 
 function isOurs(entry: Entry, status: ApprovalStatus): boolean {
@@ -164,8 +170,9 @@ function isOurs(entry: Entry, status: ApprovalStatus): boolean {
 
 function noticeOf(request: ApprovalRequest, message: Resolved, isEdited: boolean): Notice {
   const by = message.decided_by ? ` by ${message.decided_by}` : "";
+  const yes = questionsOf(request) ? "Answered" : "Approved";
   const [word, tone] = {
-    APPROVED: [`Approved${by}`, "good"],
+    APPROVED: [`${yes}${by}`, "good"],
     REJECTED: [`Rejected${by}`, "bad"],
     TIMEOUT: ["Expired", "bad"],
     CANCELLED: [isEdited ? "asked again, riskier after your edit" : "Cancelled", "neutral"],

@@ -2,6 +2,7 @@
 import { create } from "zustand";
 
 import type { SocketEvent } from "../../api/socket";
+import type { Answers } from "./answers";
 import { approveAllSent, decisionSent, editTo, emptyQueue, moveCurrent, reduceQueue } from "./queue-state";
 import type { Decision, Queue, SessionId, Terms } from "./queue-state";
 
@@ -11,6 +12,7 @@ export interface ApprovalStore extends Queue {
   move: (step: 1 | -1) => void;
   draft: (requestId: string, text: string) => void;
   edit: (requestId: string, text: string | null) => void;
+  answer: (requestId: string, answers: Answers) => void;
   sent: (requestId: string, decision: Decision, terms?: Terms) => void;
   sentAll: (sessionId: SessionId) => void;
   minimise: (isMinimised: boolean) => void;
@@ -24,6 +26,7 @@ export const useApprovals = create<ApprovalStore>()((set) => ({
   move: (step) => set((queue) => moveCurrent(queue, step)),
   draft: (id, text) => set((queue) => ({ drafts: { ...queue.drafts, [id]: text } })),
   edit: (id, text) => set((queue) => editTo(queue, id, text)),
+  answer: (id, answers) => set((queue) => ({ answers: { ...queue.answers, [id]: answers } })),
   sent: (id, decision, terms) => set((queue) => decisionSent(queue, id, decision, terms)),
   sentAll: (sessionId) => set((queue) => approveAllSent(queue, sessionId)),
   minimise: (isMinimised) => set({ isMinimised }),

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 
+import { isPersonal } from "../../api/asking";
 import { fetchAskedFor, fetchExecution } from "../../api/executions";
 import type { AskedFor, Execution } from "../../api/executions";
 import { duration, exactly } from "../../lib/time";
@@ -15,6 +16,7 @@ import { CallOutcome } from "./call-outcome";
 import styles from "./call-details.module.css";
 import type { Pictures } from "./pictures";
 import { messageOf } from "./store";
+import { UndoButtons } from "./undo-buttons";
 import { decidedText, placeOf, waitText } from "./words";
 
 interface CallDetailsProps extends Pictures {
@@ -44,10 +46,16 @@ export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
           It was edited, and <Link href={`/history?call=${encodeURIComponent(heirId)}`}>another request</Link> took its place.
         </p>
       )}
+      {/* What was answered is what came of a question; that the agent heard it comes after. */}
+      {asked && isPersonal(asked) && <Asked asked={asked} showPreview={showPreview} />}
       <CallOutcome call={whole} />
+      <UndoButtons call={whole} showPreview={showPreview} />
       <Feedback call={whole} />
-      {asked && <Asked asked={asked} showPreview={showPreview} />}
-      <Input input={row.tool_input ?? asked?.tool_input} isAside={asked !== null && asked.preview_type !== "generic"} />
+      {asked && !isPersonal(asked) && <Asked asked={asked} showPreview={showPreview} />}
+      <Input
+        input={row.tool_input ?? asked?.tool_input}
+        isAside={asked !== null && (asked.preview_type !== "generic" || isPersonal(asked))}
+      />
       <Facts call={whole} />
     </>
   );
@@ -107,7 +115,7 @@ function Asked({ asked, showPreview }: { asked: AskedFor; showPreview: Pictures[
   return (
     <section className={styles.part} aria-label="What was asked">
       <h2>What was asked</h2>
-      {asked.reasons.length > 0 && (
+      {asked.reasons.length > 0 && !isPersonal(asked) && (
         <ul className={styles.reasons} aria-label="Why it asked">
           {asked.reasons.map((reason) => (
             <li key={reason}>
@@ -122,7 +130,8 @@ function Asked({ asked, showPreview }: { asked: AskedFor; showPreview: Pictures[
         </p>
       )}
       {showPreview(asked)}
-      {asked.edited && (
+      {/* An answer is no edit: it stands above beside its question. */}
+      {asked.edited && !isPersonal(asked) && (
         <details className={styles.aside}>
           <summary>Edited by hand: this is not what the agent asked for</summary>
           <CappedText label="What the agent asked for" text={JSON.stringify(asked.edited.original_input, null, 2)} isSuspect />
@@ -158,6 +167,12 @@ function Facts({ call }: { call: Execution }) {
     <dl className={styles.facts}>
       <Fact name="Asked">
         {exactly(call.created_at)} by {placeOf(call).asker}
+        {call.agent !== undefined && (
+          <>
+            {"; wanted by its subagent "}
+            <Visible text={call.agent} blanks={BLANKS} />
+          </>
+        )}
       </Fact>
       <Fact name="Decided">
         by <Visible text={decidedText(call)} />

@@ -1,11 +1,14 @@
 import { useEffect, useId, useRef, useState } from "react";
 import type { KeyboardEvent } from "react";
 
+import { askedText, questionsOf } from "../../api/asking";
 import type { Execution } from "../../api/executions";
+import { BLANKS } from "../../lib/visible-text";
 import { duration, exactly, moment } from "../../lib/time";
 import { Badge } from "../../ui/badge";
 import { Icon } from "../../ui/icon";
 import { Prose } from "../../ui/prose";
+import { Tag } from "../../ui/tag";
 import { Visible } from "../../ui/visible";
 import { CallDetails } from "./call-details";
 import styles from "./history.module.css";
@@ -60,6 +63,12 @@ export function CallItem({ row, now, isOpen, isStop, onOpen, onFocus, ...details
   );
 }
 
+/** Ours, or what was asked and answered in the words of both. */
+function Summary({ row }: { row: Execution }) {
+  const asked = askedText(row);
+  return asked === null ? <Prose text={row.summary} /> : <Visible text={asked} blanks={BLANKS} />;
+}
+
 /** The words between the cells are for those who hear the line without its columns. */
 function Cells({ row, now, showRisk }: Pick<CallItemProps, "row" | "now" | "showRisk">) {
   const { word, tone, symbol } = statusLook(row);
@@ -73,11 +82,17 @@ function Cells({ row, now, showRisk }: Pick<CallItemProps, "row" | "now" | "show
         <strong>
           <Visible text={row.tool_name} />
         </strong>{" "}
+        {row.agent !== undefined && (
+          <>
+            <Tag icon="branch" spoken="subagent" text={row.agent} />{" "}
+          </>
+        )}
         <span className={styles.summary}>
-          <Prose text={row.summary} />
+          <Summary row={row} />
         </span>
       </span>{" "}
-      <span className={styles.risk}>{showRisk(row.risk_level)}</span>{" "}
+      {/* A question does nothing by itself. */}
+      <span className={styles.risk}>{questionsOf(row) === null && showRisk(row.risk_level)}</span>{" "}
       <span className={styles.by}>
         <span className={styles.spoken}>decided by </span>
         <Visible text={decidedText(row)} />

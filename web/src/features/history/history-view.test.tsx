@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Execution, ExecutionPage } from "../../api/executions";
 import { violations } from "../../testing/axe";
 import { execution, executions } from "../../testing/executions";
-import { approvalRequest } from "../../testing/messages";
+import { approvalRequest, questionRequest } from "../../testing/messages";
 import { HistoryView } from "./history-view";
 import { useHistory } from "./store";
 
@@ -277,4 +277,25 @@ test("the input of another program's call is shown with its secrets masked, thou
   expect(await screen.findByText("whole")).toBeVisible();
   expect(screen.getByText(/\*\*\*/)).toBeInTheDocument();
   expect(screen.queryByText(/hunter2/)).toBeNull();
+});
+
+test("a question is told with its answer, and a subagent's call with its name", async () => {
+  const { questions } = questionRequest().tool_input as { questions: unknown };
+  const input = { questions, answers: { "Which colour?": "Blue", "Which sizes?": "S" } };
+  calls = [
+    execution({ tool_id: "b", tool_name: "AskUserQuestion", tool_input: input, summary: "Ask the person a question", origin: "claude_cli" }),
+    execution({ tool_id: "a", origin: "claude_cli", agent: "Explore" }),
+  ];
+  open();
+  await row(/AskUserQuestion Which colour\? → Blue · Which sizes\? → S/);
+  fireEvent.click(await row(/Write subagent Explore Write note.txt/));
+  expect(await screen.findByText(/wanted by its subagent Explore/)).toBeVisible();
+});
+
+test("what was said with a yes is kept", async () => {
+  calls = [execution({ feedback: "as agreed" })];
+  open();
+  fireEvent.click(await row(/Write note.txt/));
+  expect(await screen.findByText("Ana said")).toBeVisible();
+  expect(screen.getByText("as agreed")).toBeVisible();
 });

@@ -1,0 +1,92 @@
+// What holds in each workspace, and changing it. Every change is in the audit, by name.
+import { useState } from "react";
+
+import type { Project, SettingsChange } from "../../api/projects";
+import { ago, exactly } from "../../lib/time";
+import { useNow } from "../../lib/use-now";
+import { BLANKS } from "../../lib/visible-text";
+import { Button } from "../../ui/button";
+import { Visible } from "../../ui/visible";
+import { ApprovalsSwitch } from "./approvals-switch";
+import styles from "./settings.module.css";
+import { TimeLimits } from "./time-limits";
+import { useProjects } from "./use-projects";
+import type { Projects } from "./use-projects";
+
+/** `version` changes whenever somebody may have changed something. */
+export function SettingsView({ version }: { version: number }) {
+  const { projects, loadError, reload, change } = useProjects(version);
+  return (
+    <main className={styles.page}>
+      <div className={styles.inner}>
+        <header className={styles.header}>
+          <h1>Settings</h1>
+          <p>What holds in {projects && projects.length > 1 ? "each workspace" : "this workspace"}. Every change is recorded, with your name.</p>
+        </header>
+        {loadError !== null && (
+          <div className={styles.problem} role="alert">
+            <p>Could not load the settings: {loadError}</p>
+            <Button size="small" onClick={reload}>
+              Try again
+            </Button>
+          </div>
+        )}
+        {projects === null && loadError === null && <p className={styles.empty}>Loading the settings…</p>}
+        {projects?.map((project) => (
+          <Workspace key={project.project_id} project={project} change={change} />
+        ))}
+      </div>
+    </main>
+  );
+}
+
+function Workspace({ project, change }: { project: Project; change: Projects["change"] }) {
+  const [isBusy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ done: string } | { problem: string } | null>(null);
+  const onChange = async (settings: SettingsChange, done: string) => {
+    setBusy(true);
+    setSaid(null);
+    const problem = await change(project.project_id, settings);
+    setBusy(false);
+    setSaid(problem === null ? { done } : { problem });
+  };
+  const parts = { project, isBusy, onChange: (settings: SettingsChange, done: string) => void onChange(settings, done) };
+  return (
+    <article className={styles.workspace} aria-label={`Workspace ${project.name}`}>
+      <header className={styles.name}>
+        <h2>
+          <Visible text={project.name} blanks={BLANKS} />
+        </h2>
+        <code>
+          <Visible text={project.root} blanks={BLANKS} />
+        </code>
+      </header>
+      <ApprovalsSwitch {...parts} />
+      <TimeLimits {...parts} />
+      <footer className={styles.last}>
+        <LastChange project={project} />
+        <span role="status" className={styles.done}>
+          {said && "done" in said && said.done}
+        </span>
+      </footer>
+      {said && "problem" in said && (
+        <p className={styles.problem} role="alert">
+          That was not changed: {said.problem}
+        </p>
+      )}
+    </article>
+  );
+}
+
+function LastChange({ project: { changed_by: by, changed_at: at } }: { project: Project }) {
+  const now = useNow(60_000);
+  if (by === undefined || at === undefined) return <span>As it was made: nobody has changed anything.</span>;
+  return (
+    <span>
+      Last changed by <Visible text={by} blanks={BLANKS} />,{" "}
+      <time dateTime={at} title={exactly(at)}>
+        {ago(at, now)}
+      </time>
+    </span>
+  );
+}
