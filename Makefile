@@ -31,11 +31,10 @@ test: test-web test-rust test-docs test-generated test-api test-browser ## Runs 
 web: node-modules ## Builds the page
 	@cd web && npm run --silent build
 
-bench: web ## Measures cold start, memory, page size, previews, verdicts, listeners, the SDK (release build; prints, asserts nothing)
+bench: web ## Measures cold start, memory, page size, previews, searches, verdicts, listeners, the SDK, the hook (release build; prints, asserts nothing)
 	@cargo build --quiet --release --package countersign
 	@node scripts/bench.mjs
-	@command -v hyperfine > /dev/null || scripts/apt hyperfine || true
-	@node scripts/bench-hook.mjs
+	@node scripts/bench-hook.mjs "$$(scripts/hyperfine || true)"
 
 bench-listeners: web ## Measures 10,000 event streams on one project; one JSON line
 	@cargo build --quiet --release --package countersign
@@ -85,6 +84,8 @@ services:
 	@scripts/postgres install
 	@scripts/nats install
 	@scripts/claude install
+	@scripts/mcp-server install
+	@scripts/bubblewrap
 
 test-web: node-modules
 	@cd web && npm run --silent lint

@@ -1,10 +1,13 @@
 //! The command line: what can be said, with an example each.
 
+mod at_server;
 mod audit;
 mod bench;
 mod client;
 mod hook;
+mod machine;
 mod policy;
+mod undo;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,19 +16,23 @@ use clap::{Args, Parser, Subcommand};
 use countersign_gate::Settings;
 use secrecy::SecretString;
 
+pub(crate) use at_server::AtServer;
 pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
 pub(crate) use bench::{
     BenchApprovalArgs, BenchCommand, BenchDiffArgs, BenchListenersArgs, BenchPendingArgs,
-    BenchPolicyArgs, BenchSdkArgs, BenchSdkCliArgs,
+    BenchPolicyArgs, BenchSdkArgs, BenchSdkCliArgs, BenchSearchArgs,
 };
 pub(crate) use client::{Approvals, ClientArgs};
 pub(crate) use hook::{
     Asking, HookArgs, HookCommand, HookInstallArgs, HookPlace, HookUninstallArgs, McpArgs,
+    McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs,
 };
+pub(crate) use machine::{DoctorArgs, SandboxExecArgs, SandboxSwitch};
 pub(crate) use policy::{
     PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
     PolicyTrustArgs, Rulings,
 };
+pub(crate) use undo::UndoArgs;
 
 /// The gate between AI agents and the machines they act on.
 ///
@@ -63,7 +70,7 @@ Events are those of Claude Code's hooks: PreToolUse and PermissionRequest are an
 PostToolUseFailure are passed on to the server. What the rules allow or deny is answered at once,
 without a server; for the rest a person is asked there. If that cannot be done, Claude Code asks.")]
     Hook(HookArgs),
-    /// Serves the permission tool of Claude Code over stdio.
+    /// Serves the permission tool of Claude Code over stdio; and `mcp list`, `trust`, `forget`.
     #[command(after_help = "Example:
   claude -p 'tidy up' --permission-prompt-tool mcp__countersign__approve \\
     --mcp-config '{\"mcpServers\": {\"countersign\": {\"command\": \"countersign\", \"args\": [\"mcp\"]}}}'")]
@@ -82,6 +89,14 @@ without a server; for the rest a person is asked there. If that cannot be done, 
     /// Checks and prints what was decided and what ran.
     #[command(subcommand, after_help = "Example:\n  countersign audit verify")]
     Audit(AuditCommand),
+    /// Puts files back to what they were before a call, or before a whole run.
+    #[command(after_help = "Examples:
+  countersign undo
+  countersign undo --run 01a1e402-59b7-749a-b9d7-ef9261dea722 --dry-run
+
+The server does it, where the call ran; COUNTERSIGN_TOKEN opens its door. A file that was changed since
+is left alone. What a command changed beyond the files that it names is not kept.")]
+    Undo(UndoArgs),
     /// Writes a copy of the database while the server goes on.
     #[command(after_help = "Example:
   countersign backup countersign-backup.db
@@ -96,6 +111,12 @@ back. A PostgreSQL is backed up with its own tools; after putting it back, say
         after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
     )]
     Bench(BenchCommand),
+    /// Says what is there and what is missing: key, Claude Code, sandbox, database, port.
+    #[command(after_help = "Example:\n  countersign doctor")]
+    Doctor(DoctorArgs),
+    /// Becomes a command inside the sandbox, which starts this; not for calling by hand.
+    #[command(hide = true, after_help = "Example:\n  (the sandbox starts it)")]
+    SandboxExec(SandboxExecArgs),
     /// Prints the description of the API (OpenAPI 3.1, JSON).
     #[command(after_help = "Example:\n  countersign openapi > openapi.json")]
     Openapi,
@@ -174,6 +195,10 @@ pub(crate) struct ServeArgs {
     /// asked, unless a run chooses otherwise].
     #[arg(long, value_name = "BOOL", env = "TOOL_APPROVAL_ENABLED")]
     pub(crate) tool_approval_enabled: Option<bool>,
+    /// Where commands run: `auto` in the best sandbox there is, `required` in a whole one or not at all,
+    /// `off` without.
+    #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
+    pub(crate) sandbox: SandboxSwitch,
     /// Answers with the scripted demo model, in the workspace given by `--root`.
     #[arg(long)]
     pub(crate) demo: bool,

@@ -90,6 +90,11 @@ pub(crate) fn working_folder() -> std::io::Result<PathBuf> {
     std::env::current_dir()
 }
 
+/// Returns the file of the program that runs: the sandbox starts it once more.
+pub(crate) fn own_program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 /// Returns whether approvals may not be bypassed here.
 pub(crate) fn approval_is_enforced() -> bool {
     std::env::var_os("TOOL_APPROVAL_ENABLED").is_some_and(|value| value == "true")

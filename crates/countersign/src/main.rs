@@ -8,6 +8,7 @@ mod commands;
 mod environment;
 mod hint;
 mod output;
+mod paint;
 mod record;
 
 use std::process::ExitCode;
@@ -28,8 +29,11 @@ fn main() -> ExitCode {
         Command::Model(model) => commands::model::run(&model),
         Command::Policy(policy) => commands::policy::run(policy),
         Command::Audit(audit) => commands::audit::run(&audit),
+        Command::Undo(undo) => commands::undo::run(&undo),
         Command::Backup(backup) => commands::backup::run(&backup),
         Command::Bench(bench) => commands::bench::run(bench),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor),
+        Command::SandboxExec(exec) => commands::sandbox::exec(&exec),
         Command::Openapi => commands::openapi::run(),
     };
     match done {

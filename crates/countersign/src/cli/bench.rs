@@ -33,6 +33,11 @@ pub(crate) enum BenchCommand {
     /// Plays the Claude Code CLI for who measures an SDK.
     #[command(after_help = "Example:\n  countersign bench sdk-cli --messages 20000 --asks 500")]
     SdkCli(BenchSdkCliArgs),
+    /// Glob or Grep on a folder, as an agent's call runs them.
+    #[command(
+        after_help = "Examples:\n  countersign bench search --root . --pattern '**/*.rs'\n  countersign bench search --root . --grep --pattern 'fn main'"
+    )]
+    Search(BenchSearchArgs),
 }
 
 #[derive(Args)]
@@ -109,4 +114,20 @@ pub(crate) struct BenchSdkCliArgs {
     /// How many permission requests among them.
     #[arg(long, default_value_t = 500)]
     pub(crate) asks: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct BenchSearchArgs {
+    /// The folder to search.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: PathBuf,
+    /// What to look for: a pattern on paths, or with `--grep` on what is in files.
+    #[arg(long)]
+    pub(crate) pattern: String,
+    /// Looks into files.
+    #[arg(long)]
+    pub(crate) grep: bool,
+    /// How often.
+    #[arg(long, default_value_t = 15)]
+    pub(crate) rounds: usize,
 }

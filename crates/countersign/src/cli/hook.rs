@@ -88,10 +88,70 @@ pub(crate) struct HookUninstallArgs {
 }
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<McpCommand>,
     #[command(flatten)]
     pub(crate) asking: Asking,
     /// How long a person has to decide, at the most: requests have deadlines of their own.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) wait: u64,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum McpCommand {
+    /// Lists the MCP servers that a workspace declares for our own agent, and how each stands.
+    #[command(after_help = "Example:\n  countersign mcp list --root ~/work/shop")]
+    List(McpListArgs),
+    /// Starts a declared server, shows what it is and what its tools say, and pins exactly that.
+    #[command(after_help = "Examples:
+  countersign mcp trust time
+  countersign mcp trust time --root ~/work/shop --yes
+
+Until then nothing of it is started or offered. When its command, its files, its address or what its
+tools say of themselves change, it is not used until you trust it again.")]
+    Trust(McpTrustArgs),
+    /// Takes a consent back.
+    #[command(after_help = "Example:\n  countersign mcp forget time")]
+    Forget(McpForgetArgs),
+}
+
+/// Which workspace, and where consent is kept.
+#[derive(Args)]
+pub(crate) struct McpPlace {
+    /// The workspace.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) root: PathBuf,
+    /// The folder where trust is kept [default: the user's data folder].
+    #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct McpListArgs {
+    #[command(flatten)]
+    pub(crate) place: McpPlace,
+    /// One JSON object per line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct McpTrustArgs {
+    /// The server, as `[mcp.NAME]` names it.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) place: McpPlace,
+    /// Trusts without asking: you have read what is shown.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct McpForgetArgs {
+    /// The server.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) place: McpPlace,
 }

@@ -8,6 +8,7 @@ mod pending;
 mod policy;
 mod sdk;
 mod sdk_cli;
+mod search;
 mod served;
 
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
         BenchCommand::Policy(args) => policy::run(&args),
         BenchCommand::Sdk(args) => sdk::run(&args),
         BenchCommand::SdkCli(args) => sdk_cli::run(&args),
+        BenchCommand::Search(args) => search::run(&args),
     }
 }
 

@@ -4,13 +4,12 @@
 //! all of them tell this loop, which alone knows what waits and what runs.
 
 mod bench;
-mod card;
+pub(super) mod card;
 mod decision;
 mod desk;
 mod event;
 mod keyboard;
 mod lease;
-mod link;
 mod screen;
 mod settings;
 mod stops;
@@ -34,12 +33,12 @@ use self::desk::{Asking, Desk};
 use self::event::{Event, Request};
 use self::keyboard::Keyboard;
 use self::lease::Outputs;
-use self::link::{Link, Refusal};
 use self::screen::Screen;
 use self::stops::Stops;
 use self::told::Told;
 use self::work::Work;
-use super::serve;
+use super::link::{Link, Refusal};
+use super::{link, serve};
 use crate::cli::ClientArgs;
 use crate::hint::Hinted;
 use crate::output;
@@ -100,20 +99,20 @@ struct Client {
 
 impl Client {
     fn open(args: ClientArgs) -> anyhow::Result<Self> {
-        let token = settings::token(&args)?;
+        let token = link::token(&args.at)?;
         let side = settings::side(&args)?;
-        let link = Arc::new(Link::new(&args.server, &args.project, token)?);
+        let link = Arc::new(Link::new(&args.at.server, &args.at.project, token)?);
         let (news, heard) = unbounded_channel();
         let screen = Screen::new(output::raw(), args.json, output::is_coloured());
         let (screen, outputs) = (Arc::new(screen), Arc::new(Outputs::default()));
-        let bench = Arc::new(Bench::new(&side, &args.project, outputs.clone()));
+        let bench = Arc::new(Bench::new(&side, &args.at.project, outputs.clone()));
         let asking = settings::asking(&args);
         let desk = Desk::new(asking, screen.clone(), bench.clone(), news.clone());
         let work = Work::new(link.clone(), screen.clone(), bench, outputs);
         let id = format!("client-{}", Uuid::now_v7());
         let greeting = Told::Connected {
-            server: args.server,
-            project: args.project,
+            server: args.at.server,
+            project: args.at.project,
             root: side.root().display().to_string(),
             client: id.clone(),
             asks: asking == Asking::Here,

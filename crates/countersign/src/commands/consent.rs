@@ -35,6 +35,8 @@ pub(crate) struct Call {
     /// The folder that relative paths start from.
     pub(crate) cwd: PathBuf,
     pub(crate) mode: Mode,
+    /// The subagent that makes it, if one does.
+    pub(crate) agent: Option<String>,
 }
 
 /// What is said to it.

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use countersign_gate::Settings;
 
-use crate::cli::{DemoArgs, ServeArgs};
+use crate::cli::{DemoArgs, SandboxSwitch, ServeArgs};
 use crate::commands::serve;
 use crate::output;
 
@@ -37,6 +37,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         model: None,
         claude: None,
         tool_approval_enabled: None,
+        sandbox: SandboxSwitch::Auto,
         demo: true,
         open,
         api_key: None,

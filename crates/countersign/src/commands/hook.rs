@@ -133,11 +133,12 @@ fn call(event: Event<'_>) -> anyhow::Result<Result<Call, String>> {
         Ok(input) => input,
         Err(why) => return Ok(Err(why)),
     };
+    let agent = event.agent();
     let cwd = event.cwd.context("the event names no folder")?;
     let root = environment::claude_project().unwrap_or_else(|| cwd.clone());
     let mode = mode(event.permission_mode.as_deref());
     let Event { tool_name, tool_use_id, session_id: session, .. } = event;
-    Ok(Ok(Call { tool_name, input, tool_use_id, session, root, cwd, mode }))
+    Ok(Ok(Call { tool_name, input, tool_use_id, session, root, cwd, mode, agent }))
 }
 
 /// Returns the mode of a name; one that we do not have must not be taken for one that asks less.

@@ -2,6 +2,8 @@
 //!
 //! Here is no prompt of the agent's own to fall back to: what nobody has decided is denied.
 
+mod servers;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +27,12 @@ use crate::environment;
 /// The one tool.
 const APPROVE: &str = "approve";
 
+pub(crate) use servers::of_workspaces;
+
 pub(crate) fn run(args: McpArgs) -> anyhow::Result<()> {
+    if let Some(what) = &args.what {
+        return servers::run(what);
+    }
     let here = environment::working_folder().context("the working folder is gone")?;
     let root = environment::claude_project().unwrap_or_else(|| here.clone());
     let session = format!("mcp-{}", countersign_gate::new_id::<countersign_core::RunId>());
@@ -65,7 +72,7 @@ impl Desk {
         };
         let (session, root) = (self.session.clone(), self.root.clone());
         let (cwd, mode) = (self.cwd.clone(), Mode::Default);
-        let call = Call { tool_name, input, tool_use_id, session, root, cwd, mode };
+        let call = Call { tool_name, input, tool_use_id, session, root, cwd, mode, agent: None };
         match self.consent(&call).await {
             Consent::Allowed { input, .. } => {
                 json!({"behavior": "allow", "updatedInput": input.unwrap_or(call.input)})

@@ -1,5 +1,7 @@
 //! `countersign serve`: wires the parts and serves until told to stop.
 
+mod equipment;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,16 +19,17 @@ use countersign_gate::{
 use countersign_server::{
     ApprovalSwitch, Credential, ModelSource, ServeError, Server, ServerConfig,
 };
-use countersign_tools::{Catalogue, Environment, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Environment, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::mcp::of_workspaces;
 use crate::cli::{Common, ServeArgs};
 use crate::hint::{Hint, Hinted};
-use crate::{environment, output, record};
+use crate::{commands, environment, output, record};
 
 /// How long what was read at the end may take to come back.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -47,6 +50,7 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let own = own_folders(&args.common, &database);
     let workspaces = workspaces(&args.root, &own)?;
     let rulebook = rulebook(&args.common, &workspaces);
+    let sandbox = commands::sandbox::probe(args.sandbox, args.common.data.as_deref()).await?;
     let listener = listen(args.common.listen).await?;
     let address = listener.local_addr()?;
     // Before anything is counted.
@@ -57,7 +61,12 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         Some(secret) => format!("http://{address}/agent?token={secret}"),
         None => format!("http://{address}/agent"),
     };
+    let keep = equipment::keep(&args.common);
     let tools = Environment::from(environment::for_tools());
+    let servers = of_workspaces(args.common.data.as_deref())?;
+    for (_, workspace) in &workspaces {
+        equipment::tell_of_servers(&servers, workspace);
+    }
     let server = Server::new(ServerConfig {
         gate,
         workspaces,
@@ -65,8 +74,9 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
             let tools = tools.clone();
             move |workspace| Catalogue::new(workspace.clone(), tools.clone())
         }),
-        toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, tools.clone())),
+        toolbox: equipment::toolboxes(tools, sandbox, Arc::clone(&servers)),
         claude: claude(&args),
+        keep,
         approval_switch: approval_switch(args.tool_approval_enabled),
         model,
         credential,
@@ -80,7 +90,9 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     if args.open && open::that_detached(&page).is_err() {
         output::note("No browser could be opened; use the link above.");
     }
-    match server.run(listener, stop_signal()).await {
+    let done = server.run(listener, stop_signal()).await;
+    servers.close().await;
+    match done {
         Err(ServeError::Store(error)) => record::used(Err(error))?,
         done => done?,
     }

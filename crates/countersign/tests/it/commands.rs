@@ -110,15 +110,24 @@ fn secrets_given_to_the_binary_show_up_nowhere() {
     let env = [("ANTHROPIC_API_KEY", "k-very-secret"), ("COUNTERSIGN_TOKEN", "t-very-secret")];
     let serving = Serving::start(&args, &env);
     let data = serving.home.path().join(".local/share/countersign");
-    let kept: Vec<u8> = std::fs::read_dir(&data)
-        .unwrap()
-        .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
-        .collect();
+    let kept = all_that_is_in(&data);
+    assert!(kept.windows(6).any(|bytes| bytes == b"SQLite"), "the database is among it");
     assert!(!kept.windows(11).any(|bytes| bytes == b"very-secret"));
     let (_, said) = serving.stop();
     assert!(!said.contains("very-secret"), "{said}");
     let help = output(&["serve", "-h"]);
     assert!(!String::from_utf8(help.stdout).unwrap().contains("very-secret"));
+}
+
+/// What is in all files below a folder, but for those that nobody can read.
+fn all_that_is_in(folder: &std::path::Path) -> Vec<u8> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let content = |entry: std::fs::DirEntry| match entry.file_type().unwrap() {
+        kind if kind.is_dir() => all_that_is_in(&entry.path()),
+        kind if kind.is_file() => std::fs::read(entry.path()).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    entries.flat_map(content).collect()
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Bench {
         };
         let session = signal.session_id.as_deref().unwrap_or_default();
         let call = self.call(signal.tool_id, session, &signal.tool_name, &signal.tool_params);
-        let Plan { effects, summary, commands } = tool.plan(&call)?;
+        let Plan { effects, summary, commands, sandboxed: _ } = tool.plan(&call)?;
         let now = SystemClock.now();
         let reason = Reason::new(Outcome::Allow, "the server gave leave for it");
         let approval = Approval {

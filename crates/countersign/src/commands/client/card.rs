@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::event::Request;
-use super::told::{Paint, spoken};
+use super::told::spoken;
+use crate::paint::Paint;
 
 /// How many lines of a change are shown at first.
 const FIRST: usize = 40;
@@ -125,7 +126,8 @@ fn command(data: &Value, paint: Paint) -> Vec<String> {
     lines
 }
 
-fn one_of_many(file: &Value, paint: Paint) -> Vec<String> {
+/// Returns one file of several, with its diff.
+pub(crate) fn one_of_many(file: &Value, paint: Paint) -> Vec<String> {
     let path = file.get("file_path").and_then(Value::as_str).unwrap_or_default();
     let gone = file.get("is_deleted").and_then(Value::as_bool).unwrap_or_default();
     let mut lines = vec![format!("  {}{}", shown(path), if gone { " (deleted)" } else { "" })];

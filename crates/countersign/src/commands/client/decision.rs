@@ -4,7 +4,7 @@ use countersign_core::ApprovalId;
 use serde_json::{Map, Value};
 
 use super::event::Request;
-use super::link::{ANSWER, Link, LinkError};
+use crate::commands::link::{ANSWER, Link, LinkError};
 
 /// What a person said to a request.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::event::Signal;
-use super::link::{Link, LinkError};
 use super::stream::waits;
+use crate::commands::link::{Link, LinkError};
 
 /// How often a lease is renewed, and how long that may take.
 const RENEW: Duration = Duration::from_secs(10);

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::told::{Paint, Told};
+use super::told::Told;
+use crate::paint::Paint;
 
 /// Goes back to the start of the line and takes away what stands there.
 const CLEAR: &str = "\r\u{1b}[K";

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::News;
 use super::event::Event;
-use super::link::{Link, LinkError, Refusal};
+use crate::commands::link::{Link, LinkError, Refusal};
 
 /// Returns the waits between tries: longer each time, never in step with others, without an end.
 pub(super) fn waits() -> ExponentialBackoff {

@@ -6,6 +6,8 @@ use countersign_core::{ApprovalId, ExecutionId};
 use countersign_tools::shown;
 use serde_json::{Value, json};
 
+use crate::paint::Paint;
+
 /// One thing that happened.
 #[derive(Debug)]
 pub(super) enum Told {
@@ -82,36 +84,6 @@ pub(super) struct Ended {
     /// Why it failed, where it gave nothing back.
     pub(super) error: Option<String>,
     pub(super) time: Duration,
-}
-
-/// The colours of a line; none where they are unwelcome.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Paint(pub(super) bool);
-
-impl Paint {
-    pub(super) fn red(self, text: &str) -> String {
-        self.with("31", text)
-    }
-
-    pub(super) fn green(self, text: &str) -> String {
-        self.with("32", text)
-    }
-
-    pub(super) fn yellow(self, text: &str) -> String {
-        self.with("33", text)
-    }
-
-    pub(super) fn dim(self, text: &str) -> String {
-        self.with("2", text)
-    }
-
-    pub(super) fn bold(self, text: &str) -> String {
-        self.with("1", text)
-    }
-
-    fn with(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
 }
 
 impl Step {

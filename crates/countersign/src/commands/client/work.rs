@@ -15,10 +15,10 @@ use tokio_util::task::TaskTracker;
 use super::bench::Bench;
 use super::event::Signal;
 use super::lease::{Gone, Lease, Outputs};
-use super::link::{Link, LinkError};
 use super::screen::Screen;
 use super::stream::waits;
 use super::told::{Ended, Step, Told};
+use crate::commands::link::{Link, LinkError};
 
 /// How many calls run at the same time.
 const SLOTS: usize = 4;

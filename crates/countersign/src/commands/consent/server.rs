@@ -161,8 +161,11 @@ impl Server {
             "cwd": call.cwd,
             "wait_seconds": left(until),
         });
-        if let (Some(id), Value::Object(fields)) = (&call.tool_use_id, &mut body) {
-            fields.insert("tool_use_id".to_owned(), id.as_str().into());
+        let more = [("tool_use_id", &call.tool_use_id), ("agent", &call.agent)];
+        for (name, value) in more {
+            if let (Some(value), Value::Object(fields)) = (value, &mut body) {
+                fields.insert(name.to_owned(), value.as_str().into());
+            }
         }
         let url = self.at(project, "calls")?;
         let mut execution = self.execution(self.client.post(url).json(&body), left(until)).await?;

@@ -37,6 +37,8 @@ pub(super) struct Event<'a> {
     #[serde(default)]
     pub(super) tool_name: String,
     pub(super) tool_use_id: Option<String>,
+    agent_id: Option<String>,
+    agent_type: Option<String>,
     #[serde(borrow)]
     tool_input: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -55,6 +57,16 @@ impl<'a> Event<'a> {
     pub(super) fn input(&self) -> Result<Value, String> {
         let raw = self.tool_input.ok_or("the event has no `tool_input`")?;
         parse_input(raw.get()).map_err(|Invalid(why)| why)
+    }
+
+    /// Returns the subagent that makes the call, by a name that the server takes.
+    pub(super) fn agent(&self) -> Option<String> {
+        let id = self.agent_id.as_deref()?;
+        let name = self.agent_type.as_deref().unwrap_or(id);
+        let is_one = |name: &str| {
+            !name.is_empty() && name.chars().count() <= 200 && !name.chars().any(char::is_control)
+        };
+        [name, "subagent"].into_iter().find(|name| is_one(name)).map(str::to_owned)
     }
 
     /// Returns what came of the call, as the server wants to hear it.
@@ -93,6 +105,19 @@ impl<'a> Event<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subagent_has_a_name_that_the_server_takes() {
+        let agent = |text: &str| {
+            let event = format!(r#"{{"hook_event_name":"PreToolUse"{text}}}"#);
+            Event::read(&event).unwrap().agent()
+        };
+        assert_eq!(agent(""), None);
+        assert_eq!(agent(r#","agent_type":"main""#), None, "the conversation itself is none");
+        assert_eq!(agent(r#","agent_id":"a1","agent_type":"Explore""#).as_deref(), Some("Explore"));
+        assert_eq!(agent(r#","agent_id":"a1""#).as_deref(), Some("a1"));
+        assert_eq!(agent(r#","agent_id":"a\n1""#).as_deref(), Some("subagent"));
+    }
 
     #[test]
     fn what_came_of_a_call_is_told_in_the_servers_words() {

@@ -8,19 +8,20 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use crate::hint::Hinted;
+use crate::cli::AtServer;
+use crate::hint::{Hint, Hinted};
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long an answer may take, unless it is known better.
-pub(super) const ANSWER: Duration = Duration::from_secs(30);
+pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 
 /// How long the stream may be silent: three of its heartbeats.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// A project at a server.
-pub(super) struct Link {
+pub(crate) struct Link {
     http: Client,
     /// For the stream, which has no end but must not fall silent.
     streaming: Client,
@@ -30,7 +31,7 @@ pub(super) struct Link {
 
 /// Why the server did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum LinkError {
+pub(crate) enum LinkError {
     /// It cannot be reached, or not now: asking again may help.
     #[error("{0}")]
     Away(String),
@@ -41,17 +42,17 @@ pub(super) enum LinkError {
 
 /// How the server said no.
 #[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) status: u16,
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
     /// Its word for programs; empty where what answered is not Countersign.
-    pub(super) code: String,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
 }
 
 impl Link {
     /// Returns the way to a project. Nothing is sent yet.
-    pub(super) fn new(server: &str, project: &str, token: SecretString) -> anyhow::Result<Self> {
+    pub(crate) fn new(server: &str, project: &str, token: SecretString) -> anyhow::Result<Self> {
         let base = address(server)?;
         let builder = || {
             let http = Client::builder()
@@ -68,7 +69,7 @@ impl Link {
     }
 
     /// Returns the answer to a question.
-    pub(super) async fn get(
+    pub(crate) async fn get(
         &self,
         path: &[&str],
         query: &[(&str, &str)],
@@ -79,7 +80,7 @@ impl Link {
     }
 
     /// Returns the answer to something that is told, if it comes in time.
-    pub(super) async fn post(
+    pub(crate) async fn post(
         &self,
         path: &[&str],
         body: &Value,
@@ -90,7 +91,7 @@ impl Link {
     }
 
     /// Opens the stream of events, from the one after `last` on.
-    pub(super) async fn stream(
+    pub(crate) async fn stream(
         &self,
         client: &str,
         last: Option<&str>,
@@ -113,6 +114,30 @@ impl Link {
     fn signed(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.token.expose_secret())
     }
+}
+
+/// Returns the credential that was given.
+pub(crate) fn token(args: &AtServer) -> anyhow::Result<SecretString> {
+    let token = match (&args.token_file, &args.token) {
+        (Some(file), _) => {
+            let read = std::fs::read_to_string(file);
+            let text = read
+                .with_context(|| format!("could not read the token file `{}`", file.display()))
+                .hint("it holds the token and nothing else")?;
+            SecretString::from(text.trim().to_owned())
+        }
+        (None, Some(token)) => SecretString::from(token.expose_secret().trim().to_owned()),
+        (None, None) => SecretString::default(),
+    };
+    if token.expose_secret().is_empty() {
+        bail!(Hinted {
+            error: anyhow::anyhow!("there is no token for the server"),
+            hint: "set COUNTERSIGN_TOKEN, or give --token-file; `countersign serve --token …` \
+                   sets one"
+                .to_owned(),
+        });
+    }
+    Ok(token)
 }
 
 async fn answer(request: RequestBuilder) -> Result<Value, LinkError> {

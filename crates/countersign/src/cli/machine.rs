@@ -1,0 +1,43 @@
+//! What is said of this machine: its sandbox, and what else there is.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use secrecy::SecretString;
+
+use super::Records;
+
+/// Where commands run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxSwitch {
+    /// In the best sandbox there is.
+    Auto,
+    /// In a whole one; without it the server does not start.
+    Required,
+    /// Without one.
+    Off,
+}
+
+#[derive(Args)]
+pub(crate) struct SandboxExecArgs {
+    /// The order, the program and its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) records: Records,
+    /// The address the server would listen on.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
+    pub(crate) listen: SocketAddr,
+    /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
+    #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
+    pub(crate) claude: Option<PathBuf>,
+    /// The key for the Messages API.
+    #[arg(long = "api-key", env = "ANTHROPIC_API_KEY", hide = true, hide_env_values = true)]
+    pub(crate) api_key: Option<SecretString>,
+}

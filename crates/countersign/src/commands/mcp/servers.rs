@@ -1,0 +1,153 @@
+//! `mcp list`, `mcp trust`, `mcp forget`: which MCP servers our own agent may use.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use countersign_tools::{Environment, McpServers, Pin, PinnedTool, Standing, shown, spelled};
+use serde_json::json;
+
+use crate::cli::{McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs};
+use crate::commands::serve::runtime;
+use crate::hint::{Hint, Hinted};
+use crate::{environment, output, record};
+
+/// Above this many characters a description is cut when it is shown once more.
+const WORDS: usize = 200;
+
+/// Returns the servers that workspaces may have, pinned in the data folder.
+pub(crate) fn of_workspaces(data: Option<&Path>) -> anyhow::Result<Arc<McpServers>> {
+    let pins = record::data_path(data).context("there is no folder to keep data in")?;
+    let user = environment::config_folder().map(|folder| folder.join("config.toml"));
+    let tools = Environment::from(environment::for_tools());
+    Ok(Arc::new(McpServers::new(pins.join("mcp.json"), user, tools)))
+}
+
+pub(super) fn run(what: &McpCommand) -> anyhow::Result<()> {
+    match what {
+        McpCommand::List(args) => list(args),
+        McpCommand::Trust(args) => trust(args),
+        McpCommand::Forget(args) => forget(args),
+    }
+}
+
+fn list(args: &McpListArgs) -> anyhow::Result<()> {
+    let (servers, root) = place(&args.place)?;
+    let found = servers.standings(&root)?;
+    if found.is_empty() && !args.json {
+        output::note("No MCP server is declared here: see `[mcp.NAME]` in countersign.toml.");
+    }
+    for (name, declared, standing) in found {
+        let stands = match standing {
+            Standing::Pinned => "trusted",
+            Standing::Changed => "changed",
+            Standing::New => "new",
+        };
+        let tools = servers.pinned(&root, &name).map_or(0, |pin| pin.tools.len());
+        let declared = declared.to_string();
+        output::line(&if args.json {
+            json!({"name": name, "standing": stands, "reached_by": declared, "tools": tools})
+                .to_string()
+        } else {
+            format!("{name}  {stands}  {}", spelled(&declared))
+        });
+    }
+    Ok(())
+}
+
+fn trust(args: &McpTrustArgs) -> anyhow::Result<()> {
+    let (servers, root) = place(&args.place)?;
+    let declared = servers.declared(&root)?;
+    let Some(declared) = declared.get(&args.name) else {
+        return Err(Hinted {
+            error: anyhow::anyhow!("no MCP server `{}` is declared here", args.name),
+            hint: format!("add `[mcp.{}]` to countersign.toml first", args.name),
+        }
+        .into());
+    };
+    output::note(&format!("`{}` is reached by: {}", args.name, spelled(&declared.to_string())));
+    // Looking at it starts it: that, too, is for the person to say.
+    if !args.yes && !confirmed("Start it and look at its tools?")? {
+        bail!("nothing was started");
+    }
+    let pin = runtime()?.block_on(servers.look(&root, declared));
+    let pin = pin.with_context(|| format!("the MCP server `{}` cannot be used", args.name))?;
+    let before = servers.pinned(&root, &args.name);
+    if before.as_ref() == Some(&pin) {
+        output::line("It is trusted already, exactly as it is.");
+        return Ok(());
+    }
+    show(&pin, before.as_ref());
+    if !args.yes && !confirmed("Trust exactly this?")? {
+        bail!("nothing was trusted");
+    }
+    servers.pin(&root, &args.name, Some(pin)).context("the consent could not be kept")?;
+    output::line("Trusted. Its calls ask like any other; when it changes, it waits for you again.");
+    Ok(())
+}
+
+fn forget(args: &McpForgetArgs) -> anyhow::Result<()> {
+    let (servers, root) = place(&args.place)?;
+    if servers.pinned(&root, &args.name).is_none() {
+        bail!("`{}` is not trusted here", args.name);
+    }
+    servers.pin(&root, &args.name, None).context("the consent could not be taken back")?;
+    output::line("Forgotten. Runs that go on cannot call it any more.");
+    Ok(())
+}
+
+fn place(place: &McpPlace) -> anyhow::Result<(Arc<McpServers>, PathBuf)> {
+    let root = place.root.canonicalize().hint("give --root a folder that exists")?;
+    Ok((of_workspaces(place.data.as_deref())?, root))
+}
+
+/// Shows what is consented to; where there was a consent before, what is new about it.
+fn show(pin: &Pin, before: Option<&Pin>) {
+    output::note(&format!("It calls itself: {}", shown(&pin.server)));
+    for (path, digest) in &pin.files {
+        output::note(&format!(
+            "It runs {} (sha256 {digest})",
+            spelled(&path.display().to_string())
+        ));
+    }
+    let known = |tool: &PinnedTool| before.is_some_and(|it| it.tools.contains(tool));
+    for tool in &pin.tools {
+        let had = before.is_some_and(|it| it.tools.iter().any(|other| other.name == tool.name));
+        let mark = match (before, known(tool), had) {
+            (None, ..) => "",
+            (_, true, _) => "  (as before)",
+            (_, false, true) => "  (CHANGED)",
+            (_, false, false) => "  (NEW)",
+        };
+        output::note(&format!("\n{}{mark}", shown(&tool.name)));
+        let told: String = if known(tool) {
+            tool.description.chars().take(WORDS).collect()
+        } else {
+            tool.description.clone()
+        };
+        for line in told.lines() {
+            output::note(&format!("  {}", spelled(line)));
+        }
+        if !known(tool) {
+            output::note(&format!("  takes: {}", spelled(&tool.input_schema.to_string())));
+        }
+    }
+    let gone = before.into_iter().flat_map(|it| &it.tools);
+    for tool in gone.filter(|tool| !pin.tools.iter().any(|other| other.name == tool.name)) {
+        output::note(&format!("\n{}  (GONE)", shown(&tool.name)));
+    }
+}
+
+fn confirmed(question: &str) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        let error = anyhow::anyhow!("there is nobody to confirm it");
+        let hint = "say --yes if you trust the server, whatever it says of itself".to_owned();
+        return Err(Hinted { error, hint }.into());
+    }
+    let mut out = std::io::stderr();
+    write!(out, "\n{question} [y/N] ").and_then(|()| out.flush())?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

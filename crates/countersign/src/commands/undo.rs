@@ -1,0 +1,173 @@
+//! `countersign undo`: shows what a call did to files the other way round, asks, and has it put back.
+
+use std::io::{BufRead, IsTerminal};
+
+use anyhow::{Context, bail};
+use countersign_tools::shown;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::client::card::one_of_many;
+use super::link::{self, ANSWER, Link, LinkError};
+use super::serve;
+use crate::cli::UndoArgs;
+use crate::hint::Hinted;
+use crate::output;
+use crate::paint::Paint;
+
+/// How many of the last calls are looked at for one that changed files.
+const LOOKED_AT: &str = "50";
+
+/// What the server says an undo would do.
+#[derive(Deserialize)]
+struct Plan {
+    tool_ids: Vec<String>,
+    files: Vec<Planned>,
+    is_partial: bool,
+    digest: String,
+    undone_by: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Planned {
+    file_path: String,
+    action: String,
+    reason: Option<String>,
+    #[serde(default)]
+    diff: Value,
+}
+
+/// What the server has done.
+#[derive(Deserialize)]
+struct Undone {
+    files: u64,
+    left: Vec<Left>,
+}
+
+#[derive(Deserialize)]
+struct Left {
+    file_path: String,
+    reason: String,
+}
+
+pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
+    let token = link::token(&args.at)?;
+    let link = Link::new(&args.at.server, &args.at.project, token)?;
+    serve::runtime()?.block_on(undo(args, &link))
+}
+
+async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
+    let (path, plan) = match (&args.call, &args.run) {
+        (_, Some(run)) => look(link, ["runs", run, "undo"]).await?,
+        (Some(call), None) => look(link, ["tools", call, "undo"]).await?,
+        (None, None) => last(link).await?,
+    };
+    show(&plan);
+    let there_is = |action: &str| plan.files.iter().any(|file| file.action == action);
+    if !there_is("restore") && !there_is("delete") {
+        let why = if there_is("refused") { "nothing can be put back" } else { "all is as it was" };
+        bail!("{why}");
+    }
+    if there_is("refused") && !args.skip_refused && !args.dry_run {
+        bail!(Hinted {
+            error: anyhow::anyhow!("not every file can be put back"),
+            hint: "--skip-refused puts back the others".to_owned(),
+        });
+    }
+    if args.dry_run || !(args.yes || says_yes()?) {
+        output::note("Nothing was changed.");
+        return Ok(());
+    }
+    let body = json!({"digest": plan.digest, "skip_refused": args.skip_refused});
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let done = link.post(&path, &body, ANSWER).await.map_err(in_words)?;
+    tell(&serde_json::from_value(done).context("the server's answer cannot be read")?);
+    Ok(())
+}
+
+/// Returns the plan for the last call that changed files and was not undone.
+async fn last(link: &Link) -> anyhow::Result<(Vec<String>, Plan)> {
+    let calls = link.get(&["tools", "executions"], &[("limit", LOOKED_AT)]).await;
+    let calls = calls.map_err(in_words)?;
+    let ids = calls.get("executions").and_then(Value::as_array).into_iter().flatten();
+    for id in ids.filter_map(|call| call.get("tool_id")?.as_str()) {
+        match link.get(&["tools", id, "undo"], &[]).await {
+            Err(LinkError::Refused(refusal)) if refusal.code == "nothing_to_undo" => {}
+            answer => {
+                let plan = read(answer)?;
+                if plan.undone_by.is_none() {
+                    return Ok((["tools", id, "undo"].map(str::to_owned).into(), plan));
+                }
+            }
+        }
+    }
+    bail!(Hinted {
+        error: anyhow::anyhow!("none of the last {LOOKED_AT} calls has changed files"),
+        hint: "name the call; the page's history has them all".to_owned(),
+    })
+}
+
+async fn look(link: &Link, path: [&str; 3]) -> anyhow::Result<(Vec<String>, Plan)> {
+    Ok((path.map(str::to_owned).into(), read(link.get(&path, &[]).await)?))
+}
+
+fn read(answer: Result<Value, LinkError>) -> anyhow::Result<Plan> {
+    let plan = answer.map_err(in_words)?;
+    serde_json::from_value(plan).context("the server's answer cannot be read")
+}
+
+fn in_words(error: LinkError) -> anyhow::Error {
+    match error {
+        LinkError::Refused(refusal) => match refusal.hint.clone() {
+            Some(hint) => Hinted { error: anyhow::anyhow!(refusal.message), hint }.into(),
+            None => anyhow::anyhow!(refusal.message),
+        },
+        away @ LinkError::Away(_) => anyhow::Error::from(away).context("the server did not answer"),
+    }
+}
+
+fn show(plan: &Plan) {
+    let paint = Paint(output::is_coloured());
+    match plan.tool_ids.as_slice() {
+        [call] => output::line(&format!("Undoing {} would", shown(call))),
+        calls => output::line(&format!("Undoing {} calls would", calls.len())),
+    }
+    for file in &plan.files {
+        let path = shown(&file.file_path);
+        match (file.action.as_str(), &file.reason) {
+            ("nothing", _) => output::line(&paint.dim(&format!("  {path}: it is as it was"))),
+            (_, Some(why)) => {
+                output::line(&paint.yellow(&format!("  {path}: left: {}", shown(why))));
+            }
+            _ => one_of_many(&file.diff, paint).iter().for_each(|line| output::line(line)),
+        }
+    }
+    if plan.is_partial {
+        let more = "  A command ran: what it changed beyond these files is not put back.";
+        output::line(&paint.yellow(more));
+    }
+    if let Some(by) = &plan.undone_by {
+        output::line(&paint.dim(&format!("  It was undone already, by {}.", shown(by))));
+    }
+}
+
+fn says_yes() -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        bail!(Hinted {
+            error: anyhow::anyhow!("there is nobody to ask"),
+            hint: "--yes does not ask, --dry-run only shows".to_owned(),
+        });
+    }
+    output::note("Put these files back? [y/N]");
+    let mut said = String::new();
+    std::io::stdin().lock().read_line(&mut said)?;
+    Ok(matches!(said.trim(), "y" | "Y" | "yes"))
+}
+
+fn tell(done: &Undone) {
+    let files = if done.files == 1 { "file is" } else { "files are" };
+    output::line(&format!("{} {files} as before.", done.files));
+    for Left { file_path, reason } in &done.left {
+        output::note(&format!("left: {}: {}", shown(file_path), shown(reason)));
+    }
+}
