@@ -4,6 +4,9 @@
 //! repeats the check as a compare-and-set on the old [`Status`]; of two that race, one wins.
 
 mod elsewhere;
+mod outside;
+mod permit;
+mod rehearsing;
 mod state;
 
 use jiff::Timestamp;
@@ -12,11 +15,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::elsewhere::{Lease, NotTaken};
+pub use self::outside::Outside;
+pub use self::permit::Permit;
 pub use self::state::{By, Failure, State, Status};
 use crate::shell::Part;
 use crate::{
-    ApprovalId, Digest, Effect, Preimage, Preview, Proposal, Report, Risk, ToolCall, ToolOutput,
-    Verdict, canonical_json,
+    ApprovalId, Digest, Effect, Preview, Proposal, Report, Risk, ToolCall, ToolOutput, Verdict,
+    canonical_json,
 };
 
 /// What a person says to a request.
@@ -126,10 +131,12 @@ impl Approval {
                 written(&self.effects).as_bytes(),
                 written(&self.commands).as_bytes(),
                 written(&self.basis).as_bytes(),
-                written(&self.preview).as_bytes(),
+                written(&self.preview.as_ref().map(Preview::unrehearsed)).as_bytes(),
             ]
             .into_iter()
-            .chain(executor),
+            .chain(executor)
+            // All that it did, and not how long that took.
+            .chain(self.kept_rehearsal().map(|kept| kept.as_str().as_bytes())),
         )
     }
 
@@ -351,7 +358,9 @@ impl Approval {
             approval: self.id,
             call: self.call.clone(),
             effects: self.effects.clone(),
+            outside: self.outside(&by),
             preimages: self.preview.as_ref().map(Preview::preimages).unwrap_or_default().to_vec(),
+            rehearsal: self.kept_rehearsal().cloned(),
         };
         let state = State::Executing { by, approved_at: at, since: now, lease: None };
         Ok((Self { state, ..self }, permit))
@@ -419,38 +428,6 @@ fn written(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(value) => canonical_json(&value),
         Err(error) => error.to_string(),
-    }
-}
-
-/// Leave to run one call, once. Only [`Approval::start`] hands it out.
-// INVARIANT: cannot be made, copied or changed outside this file.
-#[derive(Debug)]
-pub struct Permit {
-    approval: ApprovalId,
-    call: ToolCall,
-    effects: Vec<Effect>,
-    preimages: Vec<Preimage>,
-}
-
-impl Permit {
-    /// Returns the approval it was earned by.
-    pub fn approval(&self) -> ApprovalId {
-        self.approval
-    }
-
-    /// Returns the call as it may run.
-    pub fn call(&self) -> &ToolCall {
-        &self.call
-    }
-
-    /// Returns what the call was judged to do. It runs only while that is still what it would do.
-    pub fn effects(&self) -> &[Effect] {
-        &self.effects
-    }
-
-    /// Returns the files the decision was bound to. A tool refuses to touch one that has changed.
-    pub fn preimages(&self) -> &[Preimage] {
-        &self.preimages
     }
 }
 

@@ -55,6 +55,11 @@ pub enum Event {
         /// Which.
         approval: ApprovalId,
     },
+    /// The rehearsal of a call that waits came a step further; it is kept with the approval.
+    Rehearsed {
+        /// Which.
+        approval: ApprovalId,
+    },
     /// A call that waited is decided.
     ApprovalResolved {
         /// Which.
@@ -168,6 +173,7 @@ impl Event {
             other @ (Self::RunStarted { .. }
             | Self::RunResumed
             | Self::ApprovalRequested { .. }
+            | Self::Rehearsed { .. }
             | Self::ToolState { .. }
             | Self::ExecutionSignal { .. }
             | Self::ResultReceived { .. }

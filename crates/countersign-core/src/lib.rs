@@ -6,6 +6,7 @@
 //! and [`explain()`] tells it in words. An [`Approval`] carries the call through its [`State`]s;
 //! [`Approval::start`] hands out the [`Permit`] on which alone tools run; what an [`Executor`] elsewhere
 //! runs is lent by [`Approval::lend`] and comes back as a [`Report`].
+//! While a command waits it may be tried out: a [`Rehearsal`] shows what it did.
 //! What a call did to files is kept as [`Change`]s, and [`reversals`] says how to undo them.
 //! What happened is told by [`Event`]s. [`shell`] reads command lines, [`parse_input`] what a program
 //! sends as a call's input, [`Host`] whom a URL talks to.
@@ -32,6 +33,7 @@ mod place;
 mod policy;
 mod preview;
 mod proposal;
+mod rehearsal;
 mod report;
 pub mod risk;
 pub mod rule;
@@ -41,7 +43,7 @@ mod verdict;
 
 pub use approval::{
     AlreadySettled, Approval, Basis, By, Decision, Edited, Failure, Lease, NotStartable, NotTaken,
-    Permit, State, Status,
+    Outside, Permit, State, Status,
 };
 pub use attachment::{Attachment, AttachmentKind};
 pub use call::ToolCall;
@@ -58,13 +60,14 @@ pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
 pub use outcome::Outcome;
-pub use place::{Place, Side, Special, lexical};
+pub use place::{Place, SecretNames, Side, Special, lexical};
 pub use policy::{Policy, Stance};
 pub use preview::{
     CommandPreview, DiffPreview, FinalNewline, LineEnding, LineEndings, PartPreview, Preimage,
     Preview,
 };
 pub use proposal::{Proposal, proposals};
+pub use rehearsal::{Rehearsal, RehearsalEnd, Rehearsed};
 pub use report::{Report, Reported};
 pub use risk::Risk;
 pub use rule::{Rule, RuleSet};

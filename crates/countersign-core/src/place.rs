@@ -1,13 +1,16 @@
 //! Places: what a path means, by its components alone.
 
 mod names;
+mod secrets;
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use names::{DATA, EXAMPLES, Names, PROCESS, PROTECTED, RUNS_LATER, SECRET};
+use names::{Names, PROTECTED, RUNS_LATER};
+pub use secrets::SecretNames;
+use secrets::hold_secrets;
 
 /// On which side of the workspace's border a path lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,7 +62,7 @@ impl Place {
     pub fn of(path: &Path, roots: &[PathBuf]) -> Self {
         let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok());
         let judged: Vec<_> = inside.unwrap_or(path).components().filter_map(folded).collect();
-        let special = if holds_secrets(&judged, inside.is_some()) {
+        let special = if hold_secrets(&judged, inside.is_some()) {
             Some(Special::Secret)
         } else if PROTECTED.hold(&judged) {
             Some(Special::Protected)
@@ -67,14 +70,6 @@ impl Place {
             RUNS_LATER.hold(&judged).then_some(Special::RunsLater)
         };
         Self { side: if inside.is_some() { Side::Inside } else { Side::Outside }, special }
-    }
-
-    /// Returns whether the place of a resolved path is [`Special::Secret`], in a fraction of the time:
-    /// for those who look at very many.
-    pub fn is_secret(path: &Path, roots: &[PathBuf]) -> bool {
-        let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok());
-        let judged: Vec<_> = inside.unwrap_or(path).components().filter_map(folded).collect();
-        holds_secrets(&judged, inside.is_some())
     }
 }
 
@@ -93,26 +88,6 @@ impl Names {
             || ending(name).is_some_and(|ending| self.endings.contains(&ending))
             || self.paths.iter().copied().any(has_run)
     }
-}
-
-fn holds_secrets(path: &[Cow<'_, str>], inside: bool) -> bool {
-    let Some(name) = path.last() else { return false };
-    let ending = ending(name).unwrap_or_default();
-    // `.env.example` by convention holds none, and `id_rsa.pub` is for everyone.
-    if EXAMPLES.contains(&ending) && !path.iter().any(|it| SECRET.folders.contains(&it.as_ref())) {
-        return false;
-    }
-    let says_so = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    let data = DATA.contains(&ending)
-        && (name.starts_with("secrets.")
-            || name.starts_with("secret.")
-            || says_so(&["credentials", "service-account", "service_account", "serviceaccount"])
-            || says_so(&["client_secret", "adminsdk"]));
-    let private = matches!(ending, "asc" | "gpg") && says_so(&["private", "secret"]);
-    let process = !inside
-        && path.first().is_some_and(|it| it == "proc")
-        && path.iter().any(|it| PROCESS.contains(&it.as_ref()));
-    SECRET.hold(path) || data || private || process
 }
 
 /// Returns the part of a name after its last dot, if something stands before that dot.

@@ -3,6 +3,7 @@
 mod line_endings;
 mod part;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 pub use self::line_endings::{FinalNewline, LineEnding, LineEndings};
 pub use self::part::PartPreview;
-use crate::{Digest, UnifiedDiff, masked, masked_text};
+use crate::{Digest, Rehearsal, UnifiedDiff, masked, masked_text};
 
 /// A file as it was when the preview was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,6 +202,9 @@ pub struct CommandPreview {
     /// Its commands one by one, with what was said of each. The gate fills them in.
     #[serde(default)]
     pub parts: Vec<PartPreview>,
+    /// What it did when it was tried out, where that was done while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
 }
 
 impl Preview {
@@ -222,12 +226,41 @@ impl Preview {
                 command: masked_text(&preview.command),
                 description: preview.description.map(|text| masked_text(&text)),
                 warnings: preview.warnings.iter().map(|text| masked_text(text)).collect(),
+                rehearsal: preview.rehearsal.map(Rehearsal::masked),
                 ..preview
             }),
             Self::Generic { input, preimages } => {
                 Self::Generic { input: masked(&input), preimages }
             }
             diff @ (Self::Diff(_) | Self::MultiDiff { .. }) => diff,
+        }
+    }
+
+    /// Returns the changes to files that it shows.
+    pub fn files(&self) -> &[DiffPreview] {
+        match self {
+            Self::Diff(file) => std::slice::from_ref(file),
+            Self::MultiDiff { files, .. } => files,
+            Self::Command(_) => self.rehearsal().map(Rehearsal::files).unwrap_or_default(),
+            Self::Generic { .. } => &[],
+        }
+    }
+
+    /// Returns how the rehearsal of a command stands, where there is one.
+    pub fn rehearsal(&self) -> Option<&Rehearsal> {
+        match self {
+            Self::Command(command) => command.rehearsal.as_ref(),
+            Self::Diff(_) | Self::MultiDiff { .. } | Self::Generic { .. } => None,
+        }
+    }
+
+    /// Returns it as it was before it was rehearsed.
+    pub(crate) fn unrehearsed(&self) -> Cow<'_, Self> {
+        match self {
+            Self::Command(command) if command.rehearsal.is_some() => {
+                Cow::Owned(Self::Command(CommandPreview { rehearsal: None, ..command.clone() }))
+            }
+            other => Cow::Borrowed(other),
         }
     }
 

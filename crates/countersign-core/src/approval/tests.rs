@@ -3,7 +3,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::{Outcome, Reason};
+use crate::{Outcome, Reason, Rehearsal};
 
 #[test]
 fn late_consent_is_no_consent() {
@@ -214,4 +214,48 @@ fn a_result_without_anything_beside_it_is_written_as_it_always_was() {
     let written = serde_json::to_value(&read).unwrap();
     assert_eq!(written.get("attachments"), None);
     assert_eq!(serde_json::from_value::<State>(written).unwrap(), read);
+}
+
+#[test]
+fn a_yes_is_bound_to_a_rehearsal_only_where_it_keeps_it_and_only_if_it_was_seen() {
+    let command = Preview::Command(crate::CommandPreview {
+        command: "cargo fmt".into(),
+        cwd: "/w".into(),
+        description: None,
+        timeout_ms: 1,
+        warnings: vec![],
+        parts: vec![],
+        rehearsal: None,
+    });
+    let asked = Approval { preview: Some(command), ..awaiting(100) }.bound();
+    let before = asked.digest.clone();
+    let running = asked.rehearse(Rehearsal::Running).unwrap();
+    assert_eq!(running.digest, before);
+    let failed = running.clone().rehearse(rehearsed(Some("it did not end"))).unwrap();
+    assert_eq!((&failed.digest, failed.kept_rehearsal()), (&before, None));
+    let done = running.rehearse(rehearsed(None)).unwrap();
+    assert_ne!(done.digest, before);
+    let rehearsal_of = |seen: &Digest| {
+        let seen = done.clone().as_seen(seen).unwrap();
+        let approved = seen.settle(approve(), second(1)).unwrap();
+        approved.start(second(2)).unwrap().1.rehearsal().cloned()
+    };
+    assert_eq!(rehearsal_of(&done.digest), Some(Digest::of(b"all of it")));
+    assert_eq!(rehearsal_of(&before), None, "who saw none keeps none");
+    assert!(done.clone().as_seen(&Digest::of(b"something else")).is_err());
+    let settled = done.settle(approve(), second(1)).unwrap();
+    assert!(settled.rehearse(Rehearsal::Running).is_err());
+}
+
+fn rehearsed(runs_again: Option<&str>) -> Rehearsal {
+    Rehearsal::Done(Box::new(crate::Rehearsed {
+        end: crate::RehearsalEnd::Exited { code: 0 },
+        output: String::new(),
+        files: vec![],
+        more_files: 0,
+        folders: vec![],
+        took_ms: 1,
+        runs_again: runs_again.map(str::to_owned),
+        digest: Digest::of(b"all of it"),
+    }))
 }

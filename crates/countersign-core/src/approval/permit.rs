@@ -1,0 +1,48 @@
+//! Permits: leave to run one call, once.
+
+use super::Outside;
+use crate::{ApprovalId, Digest, Effect, Preimage, ToolCall};
+
+/// Leave to run one call, once. Only [`Approval::start`](super::Approval::start) hands it out.
+// INVARIANT: cannot be made outside `approval`, nor copied or changed at all.
+#[derive(Debug)]
+pub struct Permit {
+    pub(super) approval: ApprovalId,
+    pub(super) call: ToolCall,
+    pub(super) effects: Vec<Effect>,
+    pub(super) outside: Vec<Outside>,
+    pub(super) preimages: Vec<Preimage>,
+    pub(super) rehearsal: Option<Digest>,
+}
+
+impl Permit {
+    /// Returns the approval it was earned by.
+    pub fn approval(&self) -> ApprovalId {
+        self.approval
+    }
+
+    /// Returns the call as it may run.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// Returns what the call was judged to do. It runs only while that is still what it would do.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// Returns which files outside the workspace may be written because somebody said yes to just that.
+    pub fn outside(&self) -> &[Outside] {
+        &self.outside
+    }
+
+    /// Returns the files the decision was bound to. A tool refuses to touch one that has changed.
+    pub fn preimages(&self) -> &[Preimage] {
+        &self.preimages
+    }
+
+    /// Returns the digest of the rehearsal that is to be kept instead of running the call.
+    pub fn rehearsal(&self) -> Option<&Digest> {
+        self.rehearsal.as_ref()
+    }
+}
