@@ -7,7 +7,7 @@ use countersign_core::{
 };
 
 use crate::clock::after;
-use crate::gate::{DecideError, Gate};
+use crate::gate::{DecideError, Gate, as_seen};
 use crate::rules::{RuleDraft, RulesError};
 use crate::store::{Origin, StoreError, Transition};
 
@@ -72,9 +72,7 @@ impl Gate {
         })?;
         let (seen, by) = (always.seen, always.by);
         let step = move |stands: Approval| {
-            if seen.as_ref().is_some_and(|seen| *seen != stands.digest) {
-                return Err(DecideError::Drift(Box::new(stands)));
-            }
+            let stands = as_seen(stands, seen.as_ref())?;
             Ok(stands.settle(Decision::Approve { by: by.clone() }, now)?)
         };
         match self.inner().store.transition_granting(id, now, granted, step).await? {

@@ -6,7 +6,19 @@ use crate::gate::Gate;
 use crate::store::{ChangedFiles, StoreError};
 
 impl Gate {
-    /// Keeps what a call does to files: what is there before it runs, then what it has left.
+    /// Keeps what is there before a call runs. Of several looks the first holds: by the next the call may
+    /// be running.
+    pub async fn keep_before(
+        &self,
+        approval: ApprovalId,
+        call: &ToolCall,
+        changes: &[Change],
+    ) -> Result<(), StoreError> {
+        let now = self.inner().clock.now();
+        self.store().keep_before(approval, call, changes, now).await
+    }
+
+    /// Keeps what a call has left, in place of what was known of it.
     pub async fn keep_changes(
         &self,
         approval: ApprovalId,

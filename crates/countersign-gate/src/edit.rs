@@ -8,7 +8,7 @@ use countersign_core::{
 };
 use serde_json::Value;
 
-use crate::gate::{DecideError, Gate, new_id};
+use crate::gate::{DecideError, Gate, as_seen, new_id};
 use crate::rules::Terms;
 use crate::store::Transition;
 use crate::submit::{Question, deadline, denial, draft, unexpected};
@@ -46,15 +46,13 @@ impl Gate {
         terms: &Terms,
     ) -> Result<Amended, DecideError> {
         let now = self.inner().clock.now();
-        let Some(asked) = self.store().approval(id).await? else {
+        let Some(mut asked) = self.store().approval(id).await? else {
             return Err(DecideError::Unknown(id));
         };
         if asked.status() != Status::AwaitingApproval {
             return Err(AlreadySettled(Box::new(asked)).into());
         }
-        if edit.seen.as_ref().is_some_and(|seen| *seen != asked.digest) {
-            return Err(DecideError::Drift(Box::new(asked)));
-        }
+        asked = as_seen(asked, edit.seen.as_ref())?;
         if holds_mask(&asked.call.input, &edit.input) {
             let why = "it holds `***`, which stands for a secret that was not shown: write it out";
             return Err(DecideError::Invalid(why.to_owned()));
@@ -89,9 +87,7 @@ impl Gate {
         let edited = Edited { input, effects, commands, summary, risk, verdict, preview, rules };
         let step = move |stands: Approval| {
             // Between the look and the write somebody else may have changed it.
-            if stands.digest != asked.digest {
-                return Err(DecideError::Drift(Box::new(stands)));
-            }
+            let stands = as_seen(stands, Some(&asked.digest))?;
             Ok(stands.settle_edited(edited.clone(), by.clone(), now)?)
         };
         match self.transition(asked.id, step).await? {

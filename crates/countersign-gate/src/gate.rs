@@ -177,9 +177,7 @@ impl Gate {
         let now = self.inner.clock.now();
         let wanted = wanted(&decision);
         let step = move |approval: Approval| {
-            if seen.as_ref().is_some_and(|seen| *seen != approval.digest) {
-                return Err(DecideError::Drift(Box::new(approval)));
-            }
+            let approval = as_seen(approval, seen.as_ref())?;
             Ok(approval.settle(decision.clone(), now)?)
         };
         match self.transition(id, step).await? {
@@ -297,6 +295,14 @@ impl Gate {
 /// Returns a new id: unique, and sorted by when it was made.
 pub fn new_id<T: From<Uuid>>() -> T {
     Uuid::now_v7().into()
+}
+
+/// Returns a request as the person saw it; who says nothing of what they saw means what stands.
+pub(crate) fn as_seen(stands: Approval, seen: Option<&Digest>) -> Result<Approval, DecideError> {
+    match seen {
+        Some(seen) => stands.as_seen(seen).map_err(DecideError::Drift),
+        None => Ok(stands),
+    }
 }
 
 fn wanted(decision: &Decision) -> Status {

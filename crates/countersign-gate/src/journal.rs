@@ -63,6 +63,14 @@ impl Journal {
         .await
     }
 
+    /// Tells of something that is no part of the conversation: also what a child agent has to tell.
+    pub async fn tell(&self, events: Vec<Event>) -> Result<(), StoreError> {
+        patiently(&self.clock, "what is told", pending(), || {
+            self.store.record(&self.key, Vec::new(), events.clone(), self.clock.now())
+        })
+        .await
+    }
+
     /// Shows something that need not survive.
     pub fn show(&self, news: News) {
         if self.is_silent {

@@ -30,6 +30,7 @@ mod open;
 mod patience;
 mod projects;
 mod recovery;
+mod rehearsals;
 mod retention;
 mod rulebook;
 mod rules;

@@ -60,7 +60,10 @@ impl Gate {
         Ok(changed)
     }
 
-    async fn settings_of(&self, project: &ProjectId) -> Result<ProjectSettings, StoreError> {
+    pub(crate) async fn settings_of(
+        &self,
+        project: &ProjectId,
+    ) -> Result<ProjectSettings, StoreError> {
         let alone = !self.store().is_shared();
         if let Some(settings) = self.inner().settled.get(project).filter(|_| alone) {
             return Ok(settings);

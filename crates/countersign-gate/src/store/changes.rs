@@ -9,6 +9,10 @@ use super::audit::Act;
 use super::value::{Row, values};
 use super::{Store, StoreError, json};
 
+const KEEP: &str = "INSERT INTO changes
+                      (approval_id, tool_id, project_id, session_id, run_id, begun_at, changes)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
 const COLUMNS: &str =
     "SELECT approval_id, tool_id, session_id, run_id, changes, undone_by, undone_at
                        FROM changes";
@@ -40,6 +44,17 @@ pub struct ChangedFiles {
 }
 
 impl Store {
+    /// Keeps what is there before a call runs, unless something is kept of it already.
+    pub(crate) async fn keep_before(
+        &self,
+        approval: ApprovalId,
+        call: &ToolCall,
+        changes: &[Change],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.put_changes("ON CONFLICT DO NOTHING", approval, call, changes, now).await
+    }
+
     /// Keeps what a call does to files; what is kept of it already is replaced.
     pub(crate) async fn keep_changes(
         &self,
@@ -48,14 +63,23 @@ impl Store {
         changes: &[Change],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (call, changes) = (call.clone(), json(&changes)?);
+        let replace = "ON CONFLICT (approval_id) DO UPDATE SET changes = excluded.changes";
+        self.put_changes(replace, approval, call, changes, now).await
+    }
+
+    async fn put_changes(
+        &self,
+        otherwise: &'static str,
+        approval: ApprovalId,
+        call: &ToolCall,
+        changes: &[Change],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (call, changes, sql) = (call.clone(), json(&changes)?, format!("{KEEP} {otherwise}"));
         self.writer
             .write(move |ledger| {
                 ledger.execute(
-                    "INSERT INTO changes
-                       (approval_id, tool_id, project_id, session_id, run_id, begun_at, changes)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7)
-                     ON CONFLICT (approval_id) DO UPDATE SET changes = excluded.changes",
+                    &sql,
                     values![
                         approval.to_string(),
                         call.id.to_string(),

@@ -48,11 +48,7 @@ pub(super) fn are_kept(approval: &Approval) -> bool {
 }
 
 fn files(approval: &Approval) -> &[DiffPreview] {
-    match &approval.preview {
-        Some(Preview::Diff(file)) => std::slice::from_ref(file),
-        Some(Preview::MultiDiff { files, .. }) => files.as_slice(),
-        Some(Preview::Command(_) | Preview::Generic { .. }) | None => &[],
-    }
+    approval.preview.as_ref().map(Preview::files).unwrap_or_default()
 }
 
 /// Keeps what a request's preview does not hold of its diffs.

@@ -29,6 +29,8 @@ pub struct ProjectSettings {
     pub high_seconds: Option<u64>,
     /// Whether people are asked: never mind what a run wants, or only if it wants that.
     pub tool_approval_enabled: Option<bool>,
+    /// Whether commands are tried out while they wait; not unless said.
+    pub rehearse: Option<bool>,
 }
 
 /// A project as it is kept.

@@ -12,6 +12,7 @@ mod limits;
 mod listing;
 mod model;
 mod recovery;
+mod rehearsing;
 mod rules;
 mod undoing;
 mod world;

@@ -27,6 +27,20 @@ async fn what_a_call_left_takes_the_place_of_what_it_found() {
 }
 
 #[tokio::test]
+async fn of_several_looks_before_a_call_the_first_holds() {
+    let world = World::new().await;
+    let (call, approval) = (call("Write"), new_id());
+    for path in ["/w/a", "/w/b"] {
+        world.gate.keep_before(approval, &call, &[written(path, None)]).await.unwrap();
+    }
+    let kept = world.gate.store().changes(&"p".into(), Undo::Call(call.id)).await.unwrap();
+    assert_eq!(kept[0].changes, [written("/w/a", None)]);
+    keep(&world, &call, approval, Some("new")).await;
+    let kept = world.gate.store().changes(&"p".into(), Undo::Call(call.id)).await.unwrap();
+    assert_eq!(kept[0].changes, [written("/w/a", Some("new"))]);
+}
+
+#[tokio::test]
 async fn the_calls_of_a_run_come_in_the_order_they_ran() {
     let world = World::new().await;
     let run = new_id();

@@ -1,8 +1,11 @@
 //! A change of state: compare-and-set on the old one, with the events and the audit that tell of it.
 
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, Event, Executor, State, Status};
+use countersign_core::{
+    Approval, ApprovalId, Digest, Event, Executor, Preview, Rehearsal, State, Status,
+};
 use jiff::Timestamp;
 
 use super::Transition;
@@ -24,9 +27,9 @@ pub(in crate::store) fn change<E>(
     for _ in 0..TRIES {
         let (found, is_fresh) = standing(ledger, id)?;
         let Some(mut approval) = found else { return Ok(Transition::Unknown) };
-        if approval.lease().is_some() && !is_fresh {
-            // A lease may be renewed without a change of status: what counts is read with the book
-            // in hand, so that nobody is taken for lost who has just been heard of.
+        if changes_in_place(&approval) && !is_fresh {
+            // What counts is read with the book in hand: nobody is taken for lost who has just been
+            // heard of, and no yes keeps a rehearsal that came after the look.
             ledger.book(&approval.call.project)?;
             let found = find(ledger.db(), id);
             match ledger.noting(found)? {
@@ -35,7 +38,7 @@ pub(in crate::store) fn change<E>(
             }
         }
         let before = approval.status();
-        let bound_to = approval.digest.clone();
+        let (bound_to, rehearsed) = (approval.digest.clone(), rehearsed(&approval));
         let approval = match step(approval) {
             Err(refused) => return Ok(Transition::Refused(refused)),
             Ok(approval) => approval,
@@ -46,16 +49,33 @@ pub(in crate::store) fn change<E>(
             ledger.leave(id, None);
             continue;
         }
-        let is_amended = approval.digest != bound_to;
+        let is_rehearsed = self::rehearsed(&approval) != rehearsed;
+        let is_amended = approval.digest != bound_to || is_rehearsed;
         if is_amended {
             amend(ledger, &approval)?;
         }
         let stays = is_fresh && !is_amended && !has_long_result(&approval);
         ledger.leave(id, stays.then(|| Arc::new(approval.clone())));
         log_change(ledger, before, &approval, now)?;
+        if is_rehearsed && approval.status() == Status::AwaitingApproval {
+            let (call, event) = (&approval.call, Event::Rehearsed { approval: id });
+            ledger.log(&call.project, Some(&call.session), call.run, now, &event)?;
+        }
         return Ok(Transition::Made(Box::new(approval)));
     }
     Err(StoreError::corrupt("approval", format!("`{id}` does not stay what it is")))
+}
+
+/// Whether more of a call may change than its status: a lease is renewed, a rehearsal comes to its end.
+fn changes_in_place(approval: &Approval) -> bool {
+    let is_command = matches!(approval.preview, Some(Preview::Command(_)));
+    approval.lease().is_some() || (is_command && approval.status() == Status::AwaitingApproval)
+}
+
+/// Returns how far a rehearsal has come, and what it found.
+fn rehearsed(approval: &Approval) -> Option<(Discriminant<Rehearsal>, Option<Digest>)> {
+    let rehearsal = approval.preview.as_ref().and_then(Preview::rehearsal)?;
+    Some((discriminant(rehearsal), rehearsal.digest().cloned()))
 }
 
 /// Returns a call as it stands, and whether that was known without asking.
@@ -79,7 +99,7 @@ pub(super) fn log_change(
 ) -> Result<(), StoreError> {
     let call = &approval.call;
     if before == approval.status() {
-        // A sign of life of whoever runs it: nothing came of that.
+        // A sign of life of whoever runs it, or of a rehearsal: nothing came of that.
         return Ok(());
     }
     let book = ledger.book(&call.project)?;
