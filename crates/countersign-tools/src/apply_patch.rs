@@ -8,15 +8,12 @@ mod change;
 mod envelope;
 mod hunk;
 mod located;
-mod transaction;
 mod unified;
 
 use std::path::Path;
 
 use async_trait::async_trait;
-use countersign_core::{
-    DiffPreview, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput,
-};
+use countersign_core::{DiffPreview, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,6 +24,7 @@ use self::located::Located;
 use crate::blocking::blocking;
 use crate::shown::shown;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::transaction::carry_out;
 use crate::workspace::Workspace;
 use crate::{input, path, reach};
 
@@ -134,11 +132,14 @@ impl ApplyPatch {
         Ok(located)
     }
 
-    fn apply(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+    fn apply(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
         let changes = self.read(permit.call())?;
+        for target in changes.iter().flat_map(Located::targets) {
+            permit.check_reach(target)?;
+        }
         // Everything is worked out before anything is touched.
         let steps = changes.iter().map(|it| it.step(permit)).collect::<Result<Vec<_>, _>>()?;
-        transaction::carry_out(steps)?;
+        carry_out(steps)?;
         let done: Vec<String> = changes.iter().map(Located::report).collect();
         Ok(ToolOutput::ok(format!("The patch has been applied:\n{}", done.join("\n"))))
     }

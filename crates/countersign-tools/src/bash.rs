@@ -1,5 +1,6 @@
 //! Bash: runs a shell command, within bounds of time and output.
 
+mod tried_out;
 mod warnings;
 
 use std::borrow::Cow;
@@ -17,11 +18,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::blocking::blocking;
+use crate::child::Child;
 use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
-use crate::sandbox::{Confined, Level, Sandbox, Start, View};
+use crate::rehearsal::{NotRehearsed, Staged};
+use crate::sandbox::{Confined, Level, Sandbox};
 use crate::shown::shown;
 use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
@@ -29,11 +31,11 @@ use crate::workspace::Workspace;
 
 /// What the model is told of the sandbox, where there is one.
 const IN_SANDBOX: &str = "
-- Commands run in a sandbox: they write in the workspace and `/tmp` (which is gone after the call) only, \
-see no files that hold keys, and reach the network only over HTTP(S) and only where the command itself \
-names the host or is known to use it. When the sandbox was in the way, the output says so at its end. If a \
-command cannot work inside, set `dangerouslyDisableSandbox` and say why in `description`: a person is \
-asked every time.";
+- Commands run in a sandbox: they write in the workspace, in `/tmp` (which is gone after the call) and to \
+single files elsewhere that the command itself names and a person said yes to, see no files that hold \
+keys, and reach the network only over HTTP(S) and only where the command itself names the host or is known \
+to use it. When the sandbox was in the way, the output says so at its end. If a command cannot work \
+inside, set `dangerouslyDisableSandbox` and say why in `description`: a person is asked every time.";
 
 const DESCRIPTION: &str = "\
 Runs a command in bash and returns its output.
@@ -135,25 +137,22 @@ impl Bash {
         &self,
         permit: &Cleared,
         input: &Input,
-        shell: &'static Path,
+        shell: &Path,
         cancel: &CancellationToken,
     ) -> Result<Confined, ToolError> {
         let sandbox = if input.leaves() { Sandbox::off() } else { self.sandbox.clone() };
-        let home = self.environment.get("HOME").map(Path::new);
-        let view = View::of(&self.workspace, home).granting(permit.effects());
-        let arguments = ["-c".to_owned(), input.command.clone()];
-        let (cwd, environment) = (permit.call().cwd.clone(), self.environment.clone());
-        blocking(cancel, move |_| {
-            let start = Start {
-                program: shell,
-                arguments: &arguments,
-                cwd: &cwd,
-                environment: &environment,
-            };
-            // Without its sandbox a command does not run: nobody has said that it may.
-            sandbox.confine(&view, &start).map_err(|cause| not_run(shell, cause))
-        })
-        .await
+        let child = self.child(input, &permit.call().cwd, shell);
+        let view = child.view(&self.workspace, permit);
+        child.confined(&sandbox, view, cancel).await
+    }
+
+    fn child(&self, input: &Input, cwd: &Path, shell: &Path) -> Child {
+        Child {
+            program: shell.to_owned(),
+            arguments: vec!["-c".to_owned(), input.command.clone()],
+            cwd: cwd.to_owned(),
+            environment: self.environment.clone(),
+        }
     }
 }
 
@@ -221,6 +220,7 @@ impl Planner for Bash {
             description: input.description,
             command: input.command,
             parts: Vec::new(),
+            rehearsal: None,
         }))
     }
 }
@@ -275,7 +275,20 @@ impl Tool for Bash {
             listener: None,
         };
         let started = process::run_watched(launch, confined.watch(), &cancel).await;
-        answer(started.map_err(|cause| not_run(shell, cause))?, time_limit, &confined)
+        let ended = started.map_err(|cause| not_run(shell, cause))?;
+        answer(ended, time_limit, &confined).map(|answer| answer.output)
+    }
+
+    fn rehearses(&self) -> bool {
+        true
+    }
+
+    async fn rehearse(
+        &self,
+        call: &ToolCall,
+        cancel: CancellationToken,
+    ) -> Result<Staged, NotRehearsed> {
+        self.try_out(call, &cancel).await
     }
 }
 
@@ -292,11 +305,14 @@ fn bash() -> Option<&'static Path> {
     SHELLS.iter().map(Path::new).find(|shell| shell.exists())
 }
 
-fn answer(
-    ended: Ended,
-    time_limit: Duration,
-    confined: &Confined,
-) -> Result<ToolOutput, ToolError> {
+/// What a command gives back.
+struct Answer {
+    output: ToolOutput,
+    /// What it had to do with its walls; part of the output.
+    notes: Vec<String>,
+}
+
+fn answer(ended: Ended, time_limit: Duration, confined: &Confined) -> Result<Answer, ToolError> {
     let (closing, is_error) = match ended.end {
         End::Cancelled => return Err(ToolError::Interrupted),
         End::TimedOut => (Some(format!("Command timed out after {}", spoken(time_limit))), true),
@@ -321,7 +337,7 @@ fn answer(
     told.extend(by_signal);
     let notes = confined.notes(&told, exceeded);
     let mut parts = vec![stdout, stderr, closing.unwrap_or_default()];
-    parts.extend(notes);
+    parts.extend(notes.iter().cloned());
     let mut content = String::new();
     for part in parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()) {
         if !content.is_empty() {
@@ -332,5 +348,6 @@ fn answer(
     if content.is_empty() {
         content.push_str("(no output)");
     }
-    Ok(ToolOutput { is_error, ..ToolOutput::ok(content) })
+    let output = ToolOutput { is_error, ..ToolOutput::ok(content) };
+    Ok(Answer { output, notes })
 }

@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::checker::{Check, Checker};
 use self::message::Messages;
-use crate::blocking::blocking;
+use crate::child::Child;
 use crate::machine::Here;
 use crate::process::{self, End, Environment, Launch};
-use crate::sandbox::{Confined, Sandbox, Start, View};
+use crate::sandbox::{Confined, Sandbox};
 use crate::shown::shown;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
@@ -133,20 +133,14 @@ impl Diagnostics {
         check: &Check,
         cancel: &CancellationToken,
     ) -> Result<Confined, ToolError> {
-        let home = self.environment.get("HOME").map(Path::new);
-        let view = View::of(&self.workspace, home).granting(permit.effects());
-        let (tool, check) = (self.clone(), check.clone());
-        blocking(cancel, move |_| {
-            let arguments: Vec<String> = check.arguments().map(str::to_owned).collect();
-            let start = Start {
-                program: &check.program,
-                arguments: &arguments,
-                cwd: &check.folder,
-                environment: &tool.environment,
-            };
-            tool.sandbox.confine(&view, &start).map_err(|cause| not_run(&check, cause))
-        })
-        .await
+        let child = Child {
+            program: check.program.clone(),
+            arguments: check.arguments().map(str::to_owned).collect(),
+            cwd: check.folder.clone(),
+            environment: self.environment.clone(),
+        };
+        let view = child.view(&self.workspace, permit);
+        child.confined(&self.sandbox, view, cancel).await
     }
 
     async fn ask(

@@ -3,6 +3,7 @@
 //! A path that comes here was resolved before, so none of its parts is a link any more. Every part is
 //! opened from the folder above it and must not be one: a link put there in the meantime leads nowhere.
 
+mod folder;
 mod listing;
 mod opener;
 mod removal;
@@ -19,8 +20,9 @@ use countersign_core::{Digest, FileState, Invalid, Permit, Preimage};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+pub(crate) use self::folder::{make_folder, remove_folder, set_mode};
 pub(crate) use self::listing::{Found, is_folder, list};
-pub(crate) use self::opener::Opener;
+pub(crate) use self::opener::{Opener, split};
 use self::temporary::{Placed, Temporary};
 use crate::ToolError;
 use crate::text::size;
@@ -260,15 +262,20 @@ fn open_in(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError
     open_regular(folder, name)
 }
 
-/// Opens what was seen to be a regular file.
-fn open_regular(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError> {
+/// Opens what was seen to be a regular file, which is for the caller to make sure of.
+fn open_file(folder: &OwnedFd, name: &OsStr) -> Result<File, DiskError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | NO_LINK;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty()).map(File::from);
-    let file = file.map_err(|error| match error {
+    file.map_err(|error| match error {
         Errno::NOENT => DiskError::Missing,
         Errno::LOOP => DiskError::Changed,
         other => DiskError::Io("read", other.into()),
-    })?;
+    })
+}
+
+/// Opens what was seen to be a regular file.
+fn open_regular(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError> {
+    let file = open_file(folder, name)?;
     // What was opened counts, not what was seen: the two may differ.
     let metadata = file.metadata().map_err(|error| DiskError::Io("read", error))?;
     check_regular(&metadata)?;

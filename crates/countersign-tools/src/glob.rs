@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -147,7 +149,12 @@ impl Tool for Glob {
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
-        blocking(&cancel, move |cancel| tool.read(permit.call())?.run(cancel)).await
+        blocking(&cancel, move |cancel| {
+            let search = tool.read(permit.call())?;
+            permit.check_reach(&search.target)?;
+            search.run(cancel)
+        })
+        .await
     }
 }
 
@@ -199,15 +206,21 @@ impl Search {
             return Err(ToolError::invalid(format!("`{}` is a file, not a folder", self.path)));
         }
         let found = Mutex::new(Newest::default());
+        // Everything that is walked through begins with the folder, as it is written here.
+        let above = match self.target.path.as_os_str().len() {
+            1 => 1,
+            length => length + 1,
+        };
         walk::each_file(&walk::through(&self.target.path), cancel, || {
             let mut finds = Finds { own: Newest::default(), all: &found };
             let mut opener = Opener::default();
             move |entry: &DirEntry| {
                 let path = entry.path();
-                let below = path.strip_prefix(&self.target.path);
-                if below.is_ok_and(|path| self.matcher.is_match(path)) {
-                    let changed = opener.changed(path);
-                    finds.own.add(changed.unwrap_or(SystemTime::UNIX_EPOCH), path);
+                let below = path.as_os_str().as_bytes().get(above..).map(OsStr::from_bytes);
+                if below.is_some_and(|path| self.matcher.is_match(path))
+                    && let Some(changed) = opener.changed(path)
+                {
+                    finds.own.add(changed, path);
                 }
             }
         });

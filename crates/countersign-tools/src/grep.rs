@@ -1,6 +1,7 @@
 //! Grep: finds text in files.
 
 mod found;
+mod worker;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -8,10 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Special, Target, ToolCall, ToolOutput};
-use grep_matcher::LineTerminator;
+use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
 use ignore::{DirEntry, WalkBuilder};
@@ -20,9 +19,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::found::{Found, Interruptible, Page, Wanted};
+use self::found::{Found, Page};
+use self::worker::{Looked, Task, Worker};
 use crate::blocking::blocking;
-use crate::disk::Opener;
 use crate::shown::shown;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
 use crate::workspace::Workspace;
@@ -48,10 +47,6 @@ const HEAD_LIMIT: usize = 250;
 
 /// Above this many bytes of finds, nothing further is collected.
 const COLLECT_LIMIT: usize = 32 * 1024 * 1024;
-
-/// Above this many bytes a line, or a file in a search that spans lines, is not searched: it would
-/// have to be held as a whole.
-const HEAP_LIMIT: usize = 64 * 1024 * 1024;
 
 /// How many lines of context can be had.
 const CONTEXT_LIMIT: usize = 1000;
@@ -226,7 +221,9 @@ impl Tool for Grep {
         let tool = self.clone();
         blocking(&cancel, move |cancel| {
             let call = permit.call();
-            tool.read(call)?.run(&tool.workspace, &call.cwd, cancel)
+            let search = tool.read(call)?;
+            permit.check_reach(&search.target)?;
+            search.run(&tool.workspace, &call.cwd, cancel)
         })
         .await
     }
@@ -244,24 +241,23 @@ impl Search {
         let walk = self.walk()?;
         let finds = Mutex::new(Vec::new());
         let (secrets, collected) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let visit = |tools: &mut (Searcher, Opener), entry: &DirEntry| {
-            let path = entry.path();
-            if self.is_secret(workspace, path) {
-                secrets.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
+        let visit = |worker: &mut Worker<'_>, entry: &DirEntry| {
             if collected.load(Ordering::Relaxed) > COLLECT_LIMIT {
                 return;
             }
-            let shown = path.strip_prefix(&cwd).unwrap_or(path);
-            if let Some(found) = self.search(tools, entry, shown, cancel) {
-                collected.fetch_add(found.bytes(), Ordering::Relaxed);
-                finds.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            match worker.look(entry) {
+                Looked::Nothing => {}
+                Looked::Secret => drop(secrets.fetch_add(1, Ordering::Relaxed)),
+                Looked::Something(found) => {
+                    collected.fetch_add(found.bytes(), Ordering::Relaxed);
+                    finds.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+                }
             }
         };
+        let task = Task { search: self, workspace, cwd: &cwd, cancel };
         walk::each_file(&walk, cancel, || {
-            let mut tools = (self.searcher(), Opener::default());
-            move |entry: &DirEntry| visit(&mut tools, entry)
+            let mut worker = Worker::new(task);
+            move |entry: &DirEntry| visit(&mut worker, entry)
         });
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
@@ -295,11 +291,6 @@ impl Search {
         }))
     }
 
-    /// Returns whether a file may hold secrets although what was asked for does not look like it.
-    fn is_secret(&self, workspace: &Workspace, path: &Path) -> bool {
-        self.target.place.special != Some(Special::Secret) && workspace.is_secret(path)
-    }
-
     fn walk(&self) -> Result<WalkBuilder, Invalid> {
         let mut walk = walk::through(&self.target.path);
         if let Some(globs) = &self.input.glob {
@@ -325,50 +316,8 @@ impl Search {
         Ok(walk)
     }
 
-    fn searcher(&self) -> Searcher {
-        let mut builder = SearcherBuilder::new();
-        builder
-            .line_number(true)
-            .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(HEAP_LIMIT));
-        if self.input.multiline {
-            builder.multi_line(true);
-        } else {
-            builder.line_terminator(LineTerminator::crlf());
-        }
-        if self.input.output_mode == OutputMode::Content {
-            let around = self.input.context.unwrap_or(0);
-            builder.before_context(self.input.before.unwrap_or(around));
-            builder.after_context(self.input.after.unwrap_or(around));
-        }
-        builder.build()
-    }
-
     fn has_context(&self) -> bool {
         self.input.contexts().any(|lines| lines > 0)
-    }
-
-    /// Searches one file; none where nothing is found or it cannot be read.
-    fn search(
-        &self,
-        (searcher, opener): &mut (Searcher, Opener),
-        entry: &DirEntry,
-        shown: &Path,
-        cancel: &CancellationToken,
-    ) -> Option<Found> {
-        let (path, seen) = (entry.path(), entry.file_type());
-        let (file, metadata) = opener.open_seen(path, seen).ok()?;
-        let wanted = Wanted {
-            lines: self.input.output_mode == OutputMode::Content,
-            only_whether: self.input.output_mode == OutputMode::FilesWithMatches,
-            numbers: self.input.numbers.unwrap_or(true),
-        };
-        let mut found = Found::new(shown.display().to_string(), metadata.modified().ok(), wanted);
-        let reader = Interruptible { file, cancel };
-        if let Err(error) = searcher.search_reader(&self.matcher, reader, &mut found) {
-            tracing::debug!(path = %path.display(), %error, "a file was not searched to its end");
-        }
-        found.is_any().then_some(found)
     }
 }
 

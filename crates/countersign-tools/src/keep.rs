@@ -69,6 +69,24 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Returns what was kept before a call, as it was recorded.
+    pub fn recorded(effects: &[Effect], changes: Vec<Change>) -> Self {
+        Self { roots: touched(effects), changes }
+    }
+
+    /// Says of files that two calls change at the same time that nobody knows what was there before:
+    /// of one of them it would be the work of the other.
+    pub fn contend(&mut self, other: &mut Self) {
+        for change in &mut self.changes {
+            let theirs = other.changes.iter_mut().find(|theirs| theirs.path == change.path);
+            if let Some(theirs) = theirs {
+                let why = || "another call was changing it at the same time".to_owned();
+                theirs.before = FileState::NotKept { why: why() };
+                change.before = FileState::NotKept { why: why() };
+            }
+        }
+    }
+
     /// Returns what is known so far: what was there, not yet what became of it.
     pub fn changes(&self) -> &[Change] {
         &self.changes

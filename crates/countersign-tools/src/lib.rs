@@ -32,11 +32,13 @@ mod bash;
 mod blocking;
 mod capped;
 mod catalogue;
+mod child;
 mod claude_code;
 mod client;
 mod diagnostics;
 mod disk;
 mod edit;
+mod file_diff;
 mod git;
 mod glob;
 mod grep;
@@ -52,6 +54,7 @@ mod path;
 mod process;
 mod reach;
 mod read;
+mod rehearsal;
 mod sandbox;
 mod shown;
 mod task;
@@ -59,6 +62,7 @@ mod text;
 mod todo;
 mod tool;
 mod toolbox;
+mod transaction;
 mod unknown;
 mod walk;
 mod web_fetch;
@@ -81,19 +85,21 @@ pub use info::ToolInfo;
 pub use keep::{Keep, KeepLimits, Kept, NotRestored};
 pub use list_dir::ListDir;
 pub use mcp::{
-    Declared, McpError, McpServers, McpTool, NotDeclared, Pin, PinnedTool, Pins, Standing, declare,
+    Confinement, Declared, DeclaredProgram, DeclaredUrl, McpError, McpServers, McpTool,
+    NotDeclared, Pin, PinnedTool, Pins, Standing, declare,
 };
 pub use multi_edit::MultiEdit;
 pub use notebook_edit::NotebookEdit;
 pub use process::Environment;
 pub use read::Read;
+pub use rehearsal::{NotRehearsed, Staged};
 pub use sandbox::{
     Confined, EnterError, Level, Limits, Network, Sandbox, Setup, Start, View, enter,
 };
 pub use shown::{shown, spelled};
 pub use task::{AgentKind, Task, Work};
 pub use todo::{TodoList, TodoRead, TodoWrite};
-pub use tool::{Cleared, NeedsApproval, Tool, ToolError, run};
+pub use tool::{Cleared, NeedsApproval, Tool, ToolError, keep_rehearsed, run};
 pub use toolbox::Toolbox;
 pub use web_fetch::{FixedResolver, Resolver, SystemResolver, WebFetch};
 pub use web_search::{BraveSearch, FixedSearch, Found, SearchEngine, SearchError, WebSearch};

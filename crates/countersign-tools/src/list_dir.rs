@@ -152,6 +152,11 @@ impl Tool for ListDir {
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
-        blocking(&cancel, move |cancel| tool.read(permit.call())?.run(cancel)).await
+        blocking(&cancel, move |cancel| {
+            let search = tool.read(permit.call())?;
+            permit.check_reach(&search.target)?;
+            search.run(cancel)
+        })
+        .await
     }
 }

@@ -5,6 +5,8 @@
 //! say of themselves. [`McpServers`] offers the tools of pinned servers in the words that were seen, and
 //! calls one only while server and tool are still what was pinned.
 
+mod cache;
+mod confinement;
 mod connection;
 mod declared;
 mod pin;
@@ -12,8 +14,9 @@ mod planner;
 mod servers;
 mod tool;
 
+pub use confinement::Confinement;
 pub use connection::McpError;
-pub use declared::{Declared, NotDeclared, declare};
+pub use declared::{Declared, DeclaredProgram, DeclaredUrl, NotDeclared, declare};
 pub use pin::{Pin, PinnedTool, Pins};
 pub use planner::McpTool;
 pub use servers::{McpServers, Standing};

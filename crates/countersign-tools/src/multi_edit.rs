@@ -2,8 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
-    UnifiedDiff,
+    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput, UnifiedDiff,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -98,8 +97,9 @@ impl MultiEdit {
         Ok((input, target))
     }
 
-    fn change(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+    fn change(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
         let (input, target) = self.read(permit.call())?;
+        permit.check_reach(&target)?;
         let in_words = |error: DiskError| error.at(&input.file_path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;

@@ -4,7 +4,7 @@ mod notebook;
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -146,8 +146,9 @@ impl Input {
 }
 
 impl NotebookEdit {
-    fn change(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+    fn change(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
         let (input, target) = self.read(permit.call())?;
+        permit.check_reach(&target)?;
         let in_words = |error: DiskError| error.at(&input.notebook_path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;

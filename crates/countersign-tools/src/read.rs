@@ -133,6 +133,7 @@ impl Tool for Read {
         let tool = self.clone();
         blocking(&cancel, move |cancel| {
             let (input, target) = tool.read(permit.call())?;
+            permit.check_reach(&target)?;
             show(&input, &target, cancel)
         })
         .await

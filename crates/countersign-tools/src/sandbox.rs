@@ -13,12 +13,15 @@ mod guarded;
 mod limits;
 mod notes;
 mod order;
+mod outside;
 mod overlay;
 mod probe;
 mod proxy;
 mod rights;
+mod scratch;
 mod standin;
 mod syscalls;
+mod variables;
 mod view;
 mod watch;
 mod words;
@@ -165,6 +168,11 @@ impl Sandbox {
     /// Returns why it is not worth more, where it is not.
     pub fn why(&self) -> Option<&str> {
         self.0.why.as_deref()
+    }
+
+    /// Returns a folder of our own for what must be gone afterwards.
+    pub(crate) fn room(&self) -> PathBuf {
+        self.0.state.join("rehearsals")
     }
 
     /// Lets a child try to get out, and returns how it did.

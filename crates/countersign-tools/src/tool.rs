@@ -7,9 +7,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Permit, Planner, ToolOutput};
+use countersign_core::{Effect, Invalid, Permit, Planner, Target, ToolCall, ToolOutput};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::rehearsal::{NotRehearsed, Staged};
 
 /// Something a model can call.
 ///
@@ -40,12 +42,52 @@ pub trait Tool: Planner {
         permit: Cleared,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError>;
+
+    /// Tries a call out where nothing can come of it, so that a person sees what it does before they
+    /// decide. Needs no permit: whatever it does is gone, unless [`keep_rehearsed`] makes it so.
+    async fn rehearse(
+        &self,
+        _call: &ToolCall,
+        _cancel: CancellationToken,
+    ) -> Result<Staged, NotRehearsed> {
+        Err(NotRehearsed("only commands are tried out".to_owned()))
+    }
+
+    /// Returns whether calls of this tool can be tried out at all.
+    fn rehearses(&self) -> bool {
+        false
+    }
 }
 
 /// A permit whose call was planned once more, just now, and would still do what was judged.
 // INVARIANT: only `run()` makes one.
 #[derive(Debug)]
 pub struct Cleared(Permit);
+
+impl Cleared {
+    /// Checks that where a path leads is what was judged.
+    ///
+    /// A tool that resolves a path when it runs does so once more, and a link may have been swapped
+    /// since the plan. What is opened after this must be opened at the target, through no link.
+    pub fn check_reach(&self, target: &Target) -> Result<(), ToolError> {
+        let judged = |effect: &Effect| match effect {
+            Effect::Read(judged)
+            | Effect::ReadAll(judged)
+            | Effect::Write(judged)
+            | Effect::Delete(judged) => judged == target,
+            Effect::Rename { from, to } => from == target || to == target,
+            Effect::Net { .. }
+            | Effect::Env { .. }
+            | Effect::Exec { .. }
+            | Effect::SpawnAgent { .. }
+            | Effect::RunsLater { .. }
+            | Effect::LeavesSandbox
+            | Effect::Forbidden { .. }
+            | Effect::Opaque { .. } => false,
+        };
+        if self.0.effects().iter().any(judged) { Ok(()) } else { Err(ToolError::Moved) }
+    }
+}
 
 impl std::ops::Deref for Cleared {
     type Target = Permit;
@@ -72,6 +114,9 @@ pub enum ToolError {
         "what this call reaches has changed since it was judged (a link or folder moved); make the call again"
     )]
     Moved,
+    /// The command would no longer do what it did in its rehearsal.
+    #[error("what the command does has changed since it was rehearsed")]
+    OutOfDate,
     /// The run was cancelled.
     #[error("interrupted before it was done")]
     Interrupted,
@@ -108,7 +153,7 @@ impl ToolError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "invalid",
-            Self::Drift { .. } | Self::Moved => "drift",
+            Self::Drift { .. } | Self::Moved | Self::OutOfDate => "drift",
             Self::Interrupted => "interrupted",
             Self::Io { .. } => "io",
             Self::HalfDone { .. } => "half_done",
@@ -126,13 +171,35 @@ pub async fn run(
     permit: Permit,
     cancel: CancellationToken,
 ) -> Result<ToolOutput, ToolError> {
+    // Leave was given for what was seen, not for running it.
+    if permit.rehearsal().is_some() {
+        return Err(ToolError::OutOfDate);
+    }
+    let permit = cleared(&tool, permit).await?;
+    tool.run(permit, cancel).await
+}
+
+/// Makes what a rehearsal did real, on a permit that was given for just that.
+pub async fn keep_rehearsed(
+    tool: Arc<dyn Tool>,
+    permit: Permit,
+    staged: Staged,
+) -> Result<ToolOutput, ToolError> {
+    let Cleared(permit) = cleared(&tool, permit).await?;
+    let keeping = tokio::task::spawn_blocking(move || match permit.rehearsal() {
+        Some(agreed) => staged.keep(agreed),
+        None => Err(ToolError::OutOfDate),
+    });
+    keeping.await.map_err(|_| ToolError::Broken)?
+}
+
+async fn cleared(tool: &Arc<dyn Tool>, permit: Permit) -> Result<Cleared, ToolError> {
     let planner = tool.clone();
     let checking = tokio::task::spawn_blocking(move || {
         let plan = planner.plan(permit.call())?;
         if plan.effects == permit.effects() { Ok(Cleared(permit)) } else { Err(ToolError::Moved) }
     });
-    let permit = checking.await.map_err(|_| ToolError::Broken)??;
-    tool.run(permit, cancel).await
+    checking.await.map_err(|_| ToolError::Broken)?
 }
 
 type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;

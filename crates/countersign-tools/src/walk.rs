@@ -6,6 +6,9 @@ use countersign_core::{Invalid, Target};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
+/// After how many entries it is asked whether the walk is cancelled.
+const ASK_EVERY: usize = 64;
+
 /// Returns a walk through a folder, to be narrowed further.
 ///
 /// Hidden files are part of it, git's own folder is not, and what `.gitignore` names neither.
@@ -31,10 +34,13 @@ pub(crate) fn each_file<'s, V: FnMut(&DirEntry) + Send + 's>(
 ) {
     builder.build_parallel().run(|| {
         let mut visit = visitor();
+        let mut visited = 0_usize;
         Box::new(move |entry| {
-            if cancel.is_cancelled() {
+            // To ask takes a lock, for which all threads would wait.
+            if visited.is_multiple_of(ASK_EVERY) && cancel.is_cancelled() {
                 return WalkState::Quit;
             }
+            visited = visited.wrapping_add(1);
             // What cannot be looked at is not there for us.
             if let Ok(entry) = entry
                 && entry.file_type().is_some_and(|kind| !kind.is_dir())

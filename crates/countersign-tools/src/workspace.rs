@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{Invalid, Place, Target, lexical};
+use countersign_core::{Invalid, Place, SecretNames, Target, lexical};
 
 use crate::path;
 use crate::shown::shown;
@@ -111,9 +111,9 @@ impl Workspace {
         Place::of(path, &self.roots)
     }
 
-    /// Returns whether a resolved path may hold secrets.
-    pub(crate) fn is_secret(&self, path: &Path) -> bool {
-        Place::is_secret(path, &self.roots)
+    /// Returns which names in a resolved folder may hold secrets.
+    pub(crate) fn secret_names(&self, folder: &Path) -> SecretNames {
+        SecretNames::in_folder(folder, &self.roots)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Invalid, Permit, Plan, Planner, Preimage, Preview, Target, ToolCall, ToolOutput,
+    DiffPreview, Invalid, Plan, Planner, Preimage, Preview, Target, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -132,8 +132,9 @@ impl Tool for Write {
 }
 
 impl Write {
-    fn write(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+    fn write(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
         let (Input { file_path, content }, target) = self.read(permit.call())?;
+        permit.check_reach(&target)?;
         let in_words = |error: crate::disk::DiskError| error.at(&file_path);
         let standing = Standing::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;

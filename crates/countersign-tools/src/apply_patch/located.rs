@@ -3,12 +3,12 @@
 use countersign_core::{DiffPreview, Effect, Invalid, Permit, Preimage, Target};
 
 use super::change::{FileChange, Kind, Mode};
-use super::transaction::Step;
 use crate::disk::{DiskError, Standing};
 use crate::shown::shown;
-use crate::text::{Encoding, Text};
+use crate::text::Encoding;
 use crate::tool::ToolError;
-use crate::{edit, reach};
+use crate::transaction::Step;
+use crate::{edit, file_diff, reach};
 
 /// A change and where it leads.
 pub(super) struct Located {
@@ -44,6 +44,11 @@ impl Located {
             effects.push(Effect::Opaque { why });
         }
         Ok(effects)
+    }
+
+    /// Returns where the change leads.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
+        std::iter::once(&self.at).chain(&self.to)
     }
 
     pub(super) fn summary(&self) -> String {
@@ -93,22 +98,9 @@ impl Located {
             Kind::Add | Kind::Update | Kind::Delete => (old_path, None),
         };
         let before = standing.snapshot.as_ref().map(|old| old.bytes.as_slice());
-        let texts = before.map(Text::decode).transpose().and_then(|before| {
-            let after = after.map(Text::decode).transpose()?;
-            Ok((before.map(|text| text.content), after.map(|text| text.content)))
-        });
-        let Ok((before_text, after_text)) = texts else {
-            let size = |bytes: &[u8]| bytes.len() as u64;
-            let shown = DiffPreview::of_binary(path, before.map(size), after.map(size), preimage);
-            return DiffPreview { renamed_from, ..shown };
-        };
-        let shown = match &after_text {
-            Some(after) => DiffPreview::new(path, before_text.as_deref(), after, preimage),
-            None => {
-                DiffPreview::of_deletion(path, before_text.as_deref().unwrap_or_default(), preimage)
-            }
-        };
-        let link_target = after_text.filter(|_| self.change.makes_link());
+        let shown = file_diff::between(path, before, after, preimage);
+        let target = after.filter(|_| self.change.makes_link());
+        let link_target = target.map(|to| String::from_utf8_lossy(to).into_owned());
         DiffPreview { renamed_from, link_target, ..shown }
     }
 
@@ -117,6 +109,8 @@ impl Located {
         let path = self.change.path.clone();
         let standing = Standing::read(&self.at.path).map_err(|error| error.at(&path))?;
         standing.check(permit).map_err(|error| error.at(&path))?;
+        // Before anything is done: what is moved is written first and removed then.
+        standing.check_writable().map_err(|error| error.at(&path))?;
         let after = self.after(&standing)?;
         let executable = match self.change.new_mode {
             Some(Mode::Executable) => Some(true),

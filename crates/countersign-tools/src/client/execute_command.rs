@@ -25,8 +25,10 @@ use self::words::Input;
 use super::report::Report;
 use super::side::Use;
 use super::{ClientRoot, ClientSide};
+use crate::child::{self, Child};
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
+use crate::sandbox::{Confined, Level, Sandbox};
 use crate::shown::shown;
 use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
@@ -55,7 +57,11 @@ pub struct ExecuteCommand {
     call_env: Vec<(String, String)>,
     listener: Option<Listener>,
     needs_approval: NeedsApproval,
+    sandbox: Sandbox,
 }
+
+/// The model cannot ask to leave it: who runs the client has said where commands run.
+const LEAVING: &str = "Who runs the client can start it with `--sandbox off`.";
 
 /// Who hears what a command prints while it runs: which call it is, and the next piece.
 #[derive(Clone)]
@@ -85,7 +91,14 @@ impl ExecuteCommand {
             call_env: Vec::new(),
             listener: None,
             needs_approval: true.into(),
+            sandbox: Sandbox::off(),
         }
+    }
+
+    /// Runs programs inside a sandbox of the client's machine.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// Sets the environment that programs see on the client's machine: this and nothing else.
@@ -120,6 +133,28 @@ impl ExecuteCommand {
             None => self.side.root().to_owned(),
         };
         Ok((input, cwd))
+    }
+
+    /// Returns how the program is started: inside, with what was judged here.
+    async fn confined(
+        &self,
+        permit: &Cleared,
+        input: &Input,
+        cwd: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<Confined, ToolError> {
+        let workspace = self.side.check_runs(self.name())?;
+        let environment = self.environment.with(&self.call_env);
+        let program = match self.sandbox.level() {
+            Level::None => program(&input.command, cwd),
+            // Inside, only the launcher would hear that it is not there.
+            _ => child::program(&input.command, cwd, &environment)
+                .ok_or_else(|| not_started(&input.command, io::ErrorKind::NotFound.into()))?,
+        };
+        let arguments = input.args.clone();
+        let child = Child { program, arguments, cwd: cwd.to_owned(), environment };
+        let view = child.view(workspace, permit);
+        Ok(child.confined(&self.sandbox, view, cancel).await?.left_by(LEAVING))
     }
 
     fn understood(&self, line: &str, cwd: &Path) -> Analysis {
@@ -185,6 +220,7 @@ impl Planner for ExecuteCommand {
         let command = input.line();
         Ok(Preview::Command(CommandPreview {
             parts: Vec::new(),
+            rehearsal: None,
             warnings: self.understood(&command, &cwd).warnings,
             cwd: cwd.display().to_string(),
             description: None,
@@ -237,17 +273,19 @@ impl Tool for ExecuteCommand {
             }
         };
         let time_limit = Duration::from_secs(input.time_limit());
+        let confined = self.confined(&permit, &input, &cwd, &cancel).await?;
         let launch = Launch {
-            program: &program(&input.command, &cwd),
-            arguments: &input.args.iter().map(String::as_str).collect::<Vec<_>>(),
+            program: confined.program(),
+            arguments: &confined.arguments().iter().map(String::as_str).collect::<Vec<_>>(),
             cwd: &cwd,
-            environment: &self.environment.with(&self.call_env),
+            environment: confined.environment(),
             time_limit,
             keep: OUTPUT_LIMIT / 2,
             listener: self.listener.is_some().then_some(&heard),
         };
-        let started = process::run(launch, &cancel).await;
-        report(started.map_err(|error| not_started(&input.command, error))?, time_limit)
+        let started = process::run_watched(launch, confined.watch(), &cancel).await;
+        let ended = started.map_err(|error| not_started(&input.command, error))?;
+        report(ended, time_limit, &confined)
     }
 }
 
@@ -270,7 +308,11 @@ fn not_started(command: &str, cause: io::Error) -> ToolError {
     ToolError::Io { doing: "run", path: command.to_owned(), cause }
 }
 
-fn report(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
+fn report(
+    ended: Ended,
+    time_limit: Duration,
+    confined: &Confined,
+) -> Result<ToolOutput, ToolError> {
     let (exit_code, closing) = match ended.end {
         End::Cancelled => return Err(ToolError::Interrupted),
         End::TimedOut => (None, Some(format!("Command timed out after {}", spoken(time_limit)))),
@@ -282,8 +324,12 @@ fn report(ended: Ended, time_limit: Duration) -> Result<ToolOutput, ToolError> {
             (None, None) => (None, Some("Ended in an unknown way".to_owned())),
         },
     };
+    let exceeded = ended.exceeded;
     let (stdout, mut stderr) = ended.texts(OUTPUT_LIMIT);
-    if let Some(closing) = closing {
+    // What a program prints that succeeds is seldom about walls.
+    let told = if exit_code == Some(0) { vec![&*stderr] } else { vec![&*stdout, &*stderr] };
+    let notes = confined.notes(&told, exceeded);
+    for closing in closing.into_iter().chain(notes) {
         if !stderr.is_empty() && !stderr.ends_with('\n') {
             stderr.push('\n');
         }

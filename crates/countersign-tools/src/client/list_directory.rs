@@ -105,6 +105,7 @@ impl Tool for ListDirectory {
         let tool = self.clone();
         blocking(&cancel, move |cancel| {
             let (Input { path }, target) = tool.read(permit.call())?;
+            permit.check_reach(&target)?;
             let found = disk::list(&target.path, || cancel.is_cancelled());
             let found = found.map_err(|error| match error {
                 DiskError::NoFolder => ToolError::invalid(format!(

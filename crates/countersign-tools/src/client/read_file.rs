@@ -105,6 +105,7 @@ impl Tool for ReadFile {
         let tool = self.clone();
         blocking(&cancel, move |_| {
             let (Input { path }, target) = tool.read(permit.call())?;
+            permit.check_reach(&target)?;
             Report::of(content(&path, &target)?).output()
         })
         .await

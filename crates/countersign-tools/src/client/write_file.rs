@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Permit, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,8 +72,9 @@ impl WriteFile {
         Ok((input, target))
     }
 
-    fn write(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
+    fn write(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
         let (Input { path, content }, target) = self.read(permit.call())?;
+        permit.check_reach(&target)?;
         let standing = Standing::read(&target.path).map_err(|error| in_words(error, &path))?;
         standing.check(permit).map_err(|error| in_words(error, &path))?;
         let encoding = match standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes)) {

@@ -1,13 +1,12 @@
 //! What a search found, and how it is told.
 
 use std::fmt::Write;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::SystemTime;
 
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use tokio_util::sync::CancellationToken;
 
 use crate::capped::start;
 
@@ -32,27 +31,26 @@ pub(super) struct Wanted {
 }
 
 /// What was found in one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Found {
     path: String,
     changed: Option<SystemTime>,
-    wanted: Wanted,
     matches: u64,
     lines: Vec<String>,
     bytes: usize,
+}
+
+/// A file that is looked at: most of them hold nothing, and cost nothing here.
+#[derive(Debug)]
+pub(super) struct Looking<'a> {
+    path: &'a Path,
+    cwd: &'a Path,
+    wanted: Wanted,
+    found: Found,
     is_binary: bool,
 }
 
 impl Found {
-    pub(super) fn new(path: String, changed: Option<SystemTime>, wanted: Wanted) -> Self {
-        Self { path, changed, wanted, matches: 0, lines: Vec::new(), bytes: 0, is_binary: false }
-    }
-
-    /// Returns whether there is anything to tell.
-    pub(super) fn is_any(&self) -> bool {
-        self.matches > 0 && !self.is_binary
-    }
-
     /// Returns whether there may be more in the file than was kept.
     pub(super) fn is_cut(&self) -> bool {
         self.lines.len() >= LINES_PER_FILE
@@ -63,10 +61,39 @@ impl Found {
         self.bytes
     }
 
+    fn push(&mut self, line: String) {
+        self.bytes += line.len();
+        self.lines.push(line);
+    }
+}
+
+impl<'a> Looking<'a> {
+    /// Looks at a file, which is told by its path from `cwd`.
+    pub(super) fn at(path: &'a Path, cwd: &'a Path, wanted: Wanted) -> Self {
+        Self { path, cwd, wanted, found: Found::default(), is_binary: false }
+    }
+
+    /// Returns what was found, if there is anything to tell.
+    pub(super) fn found(mut self, changed: impl FnOnce() -> Option<SystemTime>) -> Option<Found> {
+        if self.found.matches == 0 || self.is_binary {
+            return None;
+        }
+        self.name();
+        Some(Found { changed: changed(), ..self.found })
+    }
+
+    fn name(&mut self) {
+        if self.found.path.is_empty() {
+            let shown = self.path.strip_prefix(self.cwd).unwrap_or(self.path);
+            self.found.path = shown.display().to_string();
+        }
+    }
+
     fn keep(&mut self, mark: char, number: Option<u64>, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end_matches(['\r', '\n']);
-        let mut kept = format!("{}{mark}", self.path);
+        self.name();
+        let mut kept = format!("{}{mark}", self.found.path);
         if let Some(number) = number.filter(|_| self.wanted.numbers) {
             // Writing to a string cannot fail.
             let _ = write!(kept, "{number}{mark}");
@@ -82,27 +109,22 @@ impl Found {
         } else {
             kept.push_str(text);
         }
-        self.push(kept);
-    }
-
-    fn push(&mut self, line: String) {
-        self.bytes += line.len();
-        self.lines.push(line);
+        self.found.push(kept);
     }
 }
 
-impl Sink for Found {
+impl Sink for &mut Looking<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         let first = found.line_number();
         for (index, line) in (0..).zip(found.lines()) {
-            self.matches += 1;
+            self.found.matches += 1;
             if self.wanted.lines {
                 self.keep(':', first.map(|first| first + index), line);
             }
         }
-        Ok(!self.wanted.only_whether && !self.is_cut())
+        Ok(!self.wanted.only_whether && !self.found.is_cut())
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
@@ -114,7 +136,7 @@ impl Sink for Found {
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
         if self.wanted.lines {
-            self.push("--".to_owned());
+            self.found.push("--".to_owned());
         }
         Ok(true)
     }
@@ -122,21 +144,6 @@ impl Sink for Found {
     fn finish(&mut self, _: &Searcher, end: &SinkFinish) -> Result<(), io::Error> {
         self.is_binary = end.binary_byte_offset().is_some();
         Ok(())
-    }
-}
-
-/// A file that can be read no further once the search is cancelled.
-pub(super) struct Interruptible<'a> {
-    pub(super) file: File,
-    pub(super) cancel: &'a CancellationToken,
-}
-
-impl Read for Interruptible<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
-            return Err(io::Error::other("cancelled"));
-        }
-        self.file.read(buffer)
     }
 }
 

@@ -1,14 +1,11 @@
 //! Putting a file back to what it was, and showing that first.
 
-use std::fs::File;
-
 use countersign_core::{DiffPreview, Digest, FileState, Hindrance, Reversal};
-use rustix::fs::Mode;
 
 use super::Keep;
 use crate::ToolError;
 use crate::disk::{self, Standing};
-use crate::text::Text;
+use crate::file_diff;
 
 /// Why a file was not put back.
 #[derive(Debug, thiserror::Error)]
@@ -38,17 +35,7 @@ impl Keep {
         let preimage = standing.preimage();
         let now = standing.snapshot.as_ref().map(|snapshot| snapshot.bytes.as_slice());
         let before = self.content_before(reversal)?;
-        let size = |bytes: &[u8]| bytes.len() as u64;
-        let texts =
-            (now.map(Text::decode).transpose(), before.as_deref().map(Text::decode).transpose());
-        Ok(match texts {
-            (Ok(now), Ok(Some(before))) => {
-                let now = now.map(|text| text.content);
-                DiffPreview::new(path, now.as_deref(), &before.content, preimage)
-            }
-            (Ok(Some(now)), Ok(None)) => DiffPreview::of_deletion(path, &now.content, preimage),
-            _ => DiffPreview::of_binary(path, now.map(size), before.as_deref().map(size), preimage),
-        })
+        Ok(file_diff::between(path, now, before.as_deref(), preimage))
     }
 
     /// Puts a file back to what it was, if it is still what the plan was made for. Blocks.
@@ -68,11 +55,7 @@ impl Keep {
         match (self.content_before(reversal)?, &reversal.before) {
             (Some(bytes), FileState::File { mode, .. }) => {
                 standing.replace(&bytes).map_err(in_words)?;
-                let (file, _) = disk::open(&reversal.path).map_err(in_words)?;
-                set_mode(&file, *mode).map_err(|cause| {
-                    let doing = "set the mode of";
-                    NotRestored::Tool(ToolError::Io { doing, path: path.clone(), cause })
-                })
+                disk::set_mode(&reversal.path, *mode).map_err(in_words)
             }
             _ => standing.remove().map_err(in_words),
         }
@@ -93,8 +76,4 @@ impl Keep {
         let found = std::fs::read(self.place(digest)).ok();
         found.filter(|bytes| Digest::of(bytes) == *digest).ok_or(NotRestored::NoLongerKept)
     }
-}
-
-fn set_mode(file: &File, mode: u32) -> std::io::Result<()> {
-    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode))?)
 }

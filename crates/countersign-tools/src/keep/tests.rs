@@ -215,3 +215,40 @@ fn nobody_else_can_read_what_is_kept() {
     let place = world.keep.place(&Digest::of(b"1"));
     assert_eq!((mode(&world.keep.folder), mode(&place)), (0o700, 0o600));
 }
+
+#[test]
+fn what_two_calls_change_at_the_same_time_is_put_back_by_neither() {
+    let world = World::new();
+    world.write("both.txt", "0\n");
+    world.write("mine.txt", "0\n");
+    let write = |name: &str| Effect::Write(world.target(name));
+    let mut first = world.keep.before(&[write("both.txt"), write("mine.txt")]).unwrap();
+    let mut second = world.keep.before(&[write("both.txt")]).unwrap();
+    second.contend(&mut first);
+    world.write("both.txt", "1\n");
+    world.write("mine.txt", "1\n");
+    let refused = |changes: &[Change]| {
+        let plan = World::plan(changes).into_iter();
+        plan.map(|it| it.hindrance.map(|why| why.to_string())).collect::<Vec<_>>()
+    };
+    let why = "another call was changing it at the same time";
+    let [Some(both), None] = &refused(&world.keep.after(first))[..] else { panic!("both") };
+    assert!(both.contains(why), "{both}");
+    let [Some(both)] = &refused(&world.keep.after(second))[..] else { panic!("second") };
+    assert!(both.contains(why), "{both}");
+}
+
+#[test]
+fn what_was_kept_is_found_again_in_its_record() {
+    let world = World::new();
+    world.write("folder/old.txt", "0\n");
+    let effects = [Effect::Write(world.target("folder"))];
+    let recorded = world.keep.before(&effects).unwrap().changes().to_vec();
+    world.write("folder/old.txt", "1\n");
+    world.write("folder/new.txt", "1\n");
+    let changes = world.keep.after(Kept::recorded(&effects, recorded));
+    assert_eq!(names(&changes), ["old.txt", "new.txt"]);
+    world.undo(&changes);
+    assert_eq!(std::fs::read_to_string(world.path("folder/old.txt")).unwrap(), "0\n");
+    assert!(!world.path("folder/new.txt").exists());
+}

@@ -21,8 +21,9 @@ use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::declared::Declared;
-use super::pin::{self, PinnedTool};
+use super::confinement::Confinement;
+use super::declared::{Declared, DeclaredUrl};
+use super::pin::PinnedTool;
 use crate::process::{Companion, Environment};
 
 /// How long a server may take to be ready, and to list its tools.
@@ -91,30 +92,26 @@ impl ClientHandler for Listener {
 }
 
 impl Connection {
-    /// Reaches a server. Programs start in the workspace's folder.
+    /// Reaches a server. Programs start in the workspace's folder, confined as they are declared.
     pub(super) async fn open(
         declared: &Declared,
         root: &Path,
         environment: &Environment,
+        confinement: &Confinement,
     ) -> Result<Self, McpError> {
         let is_stale = Arc::new(AtomicBool::new(false));
         let listener = Listener { is_stale: Arc::clone(&is_stale) };
         let (client, companion) = match declared {
-            Declared::Program { command, args, env } => {
-                let missing =
-                    || io::Error::new(io::ErrorKind::NotFound, "there is no such program");
-                let program = pin::program(command, root, environment).ok_or_else(missing)?;
-                let words: Vec<&str> = args.iter().map(String::as_str).collect();
-                let set: Vec<_> = env.clone().into_iter().collect();
-                let (companion, talk) =
-                    Companion::start(&program, &words, root, &environment.with(&set))?;
+            Declared::Program(program) => {
+                let confined = confinement.confined(program, root, environment).await?;
+                let (companion, talk) = Companion::start(confined, root)?;
                 let transport =
                     AsyncRwTransport::new(talk.from, talk.to).with_max_line_length(MESSAGE_LIMIT);
                 let client = timeout(READY, listener.serve(transport)).await;
                 let client = client.map_err(|_| McpError::Late(READY))?;
                 (client.map_err(|error| talk_error(&error, Some(&companion)))?, Some(companion))
             }
-            Declared::Url { url, headers } => {
+            Declared::Url(DeclaredUrl { url, headers }) => {
                 let transport = http(url, headers)?;
                 let client = timeout(READY, listener.serve(transport)).await;
                 let client = client.map_err(|_| McpError::Late(READY))?;

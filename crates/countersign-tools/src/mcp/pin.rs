@@ -10,7 +10,8 @@ use countersign_core::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::declared::Declared;
+use super::declared::{Declared, DeclaredProgram};
+use crate::child;
 use crate::process::Environment;
 
 /// Above this many bytes a file is not pinned: it cannot be one that is run.
@@ -100,22 +101,6 @@ impl Pins {
     }
 }
 
-/// Returns the program that a command means, as it will be started.
-pub(super) fn program(command: &str, root: &Path, environment: &Environment) -> Option<PathBuf> {
-    if command.contains('/') {
-        return Some(root.join(command)).filter(|path| path.is_file());
-    }
-    let path = environment.get("PATH").unwrap_or_default();
-    std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(command))
-        .find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
-}
-
 /// Returns what is in the files that starting a server runs: the program, and every word that names a
 /// file. What those load in turn is theirs to answer for.
 pub(super) fn files(
@@ -123,12 +108,19 @@ pub(super) fn files(
     root: &Path,
     environment: &Environment,
 ) -> io::Result<BTreeMap<PathBuf, Digest>> {
-    let Declared::Program { command, args, .. } = declared else { return Ok(BTreeMap::new()) };
-    let missing =
-        || io::Error::new(ErrorKind::NotFound, format!("there is no program `{command}`"));
-    let program = program(command, root, environment).ok_or_else(missing)?;
-    let words = args.iter().map(|word| root.join(word)).filter(|path| path.is_file());
-    std::iter::once(program).chain(words).map(|path| Ok((path.clone(), digest(&path)?))).collect()
+    let Declared::Program(declared) = declared else { return Ok(BTreeMap::new()) };
+    let missing = || {
+        let why = format!("there is no program `{}`", declared.command);
+        io::Error::new(ErrorKind::NotFound, why)
+    };
+    let program = child::program(&declared.command, root, environment).ok_or_else(missing)?;
+    let files = std::iter::once(program).chain(words(declared, root));
+    files.map(|path| Ok((path.clone(), digest(&path)?))).collect()
+}
+
+/// Returns those words of a program that name files.
+pub(super) fn words(declared: &DeclaredProgram, root: &Path) -> impl Iterator<Item = PathBuf> {
+    declared.args.iter().map(|word| root.join(word)).filter(|path| path.is_file())
 }
 
 fn digest(path: &Path) -> io::Result<Digest> {

@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::Mutex;
 
+use super::confinement::Confinement;
 use super::connection::{Connection, McpError};
 use super::declared::{Declared, NotDeclared, declare};
 use super::pin::{self, Pin, PinnedTool, Pins};
@@ -37,6 +38,7 @@ pub struct McpServers {
     /// The user's own file, whose servers every workspace has.
     user: Option<PathBuf>,
     environment: Environment,
+    confinement: Confinement,
     running: RwLock<HashMap<Key, Slot>>,
 }
 
@@ -55,9 +57,21 @@ struct Running {
 }
 
 impl McpServers {
-    /// Returns the servers whose pins are in a file; programs see `environment`.
+    /// Returns the servers whose pins are in a file; programs see `environment`, and run as they are.
     pub fn new(pins: PathBuf, user: Option<PathBuf>, environment: Environment) -> Self {
-        Self { pins, user, environment, running: RwLock::default() }
+        let confinement = Confinement::none();
+        Self { pins, user, environment, confinement, running: RwLock::default() }
+    }
+
+    /// Confines what they run.
+    #[must_use]
+    pub fn confined_by(self, confinement: Confinement) -> Self {
+        Self { confinement, ..self }
+    }
+
+    /// Returns what they are confined by.
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
     }
 
     /// Returns what is declared for a workspace. Where both files name a server, the user's counts.
@@ -105,7 +119,7 @@ impl McpServers {
     /// Reaches a server and looks at it: what a person is to consent to.
     pub async fn look(&self, root: &Path, declared: &Declared) -> Result<Pin, McpError> {
         let files = self.files(root, declared).await?;
-        let connection = Connection::open(declared, root, &self.environment).await?;
+        let connection = self.open(root, declared).await?;
         let (server, tools) = (connection.server(), connection.tools().await?);
         Ok(Pin { declared: declared.clone(), files, server, tools })
     }
@@ -178,10 +192,14 @@ impl McpServers {
         if self.files(root, &pin.declared).await.map_err(failed)? != pin.files {
             return Err(changed(server, "what starting it would run"));
         }
-        let opened = Connection::open(&pin.declared, root, &self.environment).await;
+        let opened = self.open(root, &pin.declared).await;
         let connection = Arc::new(opened.map_err(failed)?);
         let tools = connection.tools().await.map_err(failed)?;
         Ok(Running { connection, pin, tools })
+    }
+
+    async fn open(&self, root: &Path, declared: &Declared) -> Result<Connection, McpError> {
+        Connection::open(declared, root, &self.environment, &self.confinement).await
     }
 
     /// Returns the pin that holds now: it may have been taken back, or the file changed.

@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tempfile::TempDir;
-
 use super::notes;
 use super::order::{Door, Order};
+use super::outside::Opened;
 use super::overlay::{self, Layers};
 use super::proxy::{Proxy, Traffic};
+use super::scratch::Scratch;
 use super::standin::StandIns;
+use super::variables::{self, scrubbed};
 use super::view::{Network, Root, View};
 use super::words::{self, Words};
 use super::{Exceeded, Level, Sandbox, Watch};
@@ -21,22 +22,6 @@ const PROXY_PORT: u16 = 3128;
 
 /// What a child may write besides its workspace.
 const SCRATCH: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
-
-/// How variables begin or end that make programs load something, or that hold keys.
-const STEERING: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
-const KEYS: &[&str] = &["_TOKEN", "_KEY", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_AUTH"];
-/// And which do so by their whole name.
-const NAMED: &[&str] = &[
-    "BASH_ENV",
-    "BASHOPTS",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "ENV",
-    "PROMPT_COMMAND",
-    "PS4",
-    "SHELLOPTS",
-    "SSH_AUTH_SOCK",
-    "XDG_RUNTIME_DIR",
-];
 
 /// Tells the sockets of several proxies apart.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -62,11 +47,15 @@ pub struct Confined {
     environment: Environment,
     network: Network,
     level: Level,
+    /// How to get out, as whoever meets a wall is told.
+    leaving: &'static str,
     watch: Option<Watch>,
     stand_ins: Vec<StandIns>,
     proxy: Option<Proxy>,
-    /// Its temporary files, where it has no view in which `/tmp` is its own. Gone with this.
-    _scratch: Option<TempDir>,
+    _outside: Opened,
+    /// Its temporary files, where it has no view in which `/tmp` is its own, and what it changed of
+    /// what was lent. Gone with this.
+    _scratch: Option<Scratch>,
 }
 
 impl Sandbox {
@@ -81,24 +70,31 @@ impl Sandbox {
         if let Some(why) = view.impossible() {
             return Err(io::Error::other(format!("there can be no sandbox: {why}")));
         }
-        if self.0.level.holds() { self.with_view(view, start) } else { self.fenced(view, start) }
+        if !self.0.level.holds() {
+            return self.fenced(view, start);
+        }
+        let (view, scratch) = self.lending(view)?;
+        Ok(Confined { _scratch: scratch, ..self.with_view(&view, start)? })
     }
 
     /// A view by bubblewrap, and the fence inside it.
     fn with_view(&self, view: &View, start: &Start<'_>) -> io::Result<Confined> {
         let stand_ins: Vec<_> = view
             .sources()
+            .filter(|_| !view.lasts)
             .map(|source| StandIns::make(&self.0.stand_ins, source, &view.granted_in(source)))
             .collect();
         let proxy = match &view.network {
             Network::Off => None,
             open => {
-                let name = format!("proxy-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+                let number = NEXT.fetch_add(1, Ordering::Relaxed);
+                let name = format!("proxy-{}-{number}", std::process::id());
                 Some(Proxy::start(&self.0.state, &name, open.clone())?)
             }
         };
         let launcher = self.0.launcher.first().map(PathBuf::from).unwrap_or_default();
         let layers = self.layers(view)?;
+        let outside = Opened::of(view, &launcher);
         let words = Words {
             nothing: &self.0.nothing(),
             launcher: &launcher,
@@ -107,6 +103,7 @@ impl Sandbox {
             cwd: start.cwd,
             stand_ins: &stand_ins.iter().flat_map(StandIns::made).cloned().collect::<Vec<_>>(),
             overlays: &layers,
+            outside: outside.files(),
         };
         let mut arguments = self.over(&layers)?;
         arguments.extend(words.of(view));
@@ -115,22 +112,43 @@ impl Sandbox {
             socket: words::PROXY.into(),
             launcher: self.0.launcher_inside(),
         });
-        let order = self.order(view.writable(), Vec::new(), door);
+        let writable = view.writable().into_iter().chain(outside.files().iter().cloned());
+        let order = self.order(writable.collect(), Vec::new(), door);
         arguments.extend(self.0.launcher_inside());
         arguments.extend(as_words(&order, start)?);
         let environment = scrubbed(start.environment);
-        let environment = if proxy.is_some() { environment.with(&by_proxy()) } else { environment };
+        let environment = if proxy.is_some() {
+            environment.with(&variables::by_proxy(PROXY_PORT))
+        } else {
+            environment
+        };
         Ok(Confined {
             program: self.0.bubblewrap.clone(),
             arguments,
             environment,
             network: view.network.clone(),
             level: self.0.level,
+            leaving: notes::LEAVING,
             watch: Some(Watch::new(self.0.limits, &view.lands())),
             stand_ins,
             proxy,
+            _outside: outside,
             _scratch: None,
         })
+    }
+
+    /// Returns a view with what it borrows, and where changes to that are.
+    fn lending(&self, view: &View) -> io::Result<(View, Option<Scratch>)> {
+        if view.borrowed.is_empty() {
+            return Ok((view.clone(), None));
+        }
+        let mut scratch = Scratch::make(&self.0.state)?;
+        let mut lending = view.clone();
+        for (number, folder) in view.borrowed.iter().enumerate() {
+            let (upper, work) = scratch.layer(number)?;
+            lending = lending.lent(folder, &upper, &work);
+        }
+        Ok((lending, Some(scratch)))
     }
 
     /// Returns the overlays of a view, each with a place to be mounted at.
@@ -173,22 +191,24 @@ impl Sandbox {
                 "there can be no sandbox: its launcher is in the workspace",
             ));
         }
-        let scratch = tempfile::Builder::new().prefix("countersign-").tempdir_in("/tmp")?;
+        let scratch = Scratch::make(Path::new("/tmp"))?;
         let own = scratch.path().to_owned();
         let given = writable.iter().cloned().chain([own.clone()]).collect();
         let order = self.order(given, view.hidden(), None);
         let mut arguments = rest.to_vec();
         arguments.extend(as_words(&order, start)?);
-        let temporary = [pair("TMPDIR", &own.to_string_lossy())];
+        let temporary = [("TMPDIR".to_owned(), own.to_string_lossy().into_owned())];
         Ok(Confined {
             program: PathBuf::from(launcher),
             arguments,
             environment: scrubbed(start.environment).with(&temporary),
             network: Network::Off,
             level: self.0.level,
+            leaving: notes::LEAVING,
             watch: Some(Watch::new(self.0.limits, &writable)),
             stand_ins: Vec::new(),
             proxy: None,
+            _outside: Opened::default(),
             _scratch: Some(scratch),
         })
     }
@@ -216,11 +236,34 @@ impl Confined {
             environment: start.environment.clone(),
             network: Network::Off,
             level: Level::None,
+            leaving: notes::LEAVING,
             watch: None,
             stand_ins: Vec::new(),
             proxy: None,
+            _outside: Opened::default(),
             _scratch: None,
         }
+    }
+
+    /// Also sets variables that somebody has chosen for the child, keys among them.
+    ///
+    /// What steers programs is refused: bubblewrap, outside, would be steered by it first.
+    pub fn giving(mut self, set: &[(String, String)]) -> io::Result<Self> {
+        if let (true, Some((name, _))) =
+            (self.level != Level::None, set.iter().find(|(name, _)| variables::steers(name)))
+        {
+            return Err(io::Error::other(format!(
+                "`{name}` makes programs load something, and cannot be set in the sandbox"
+            )));
+        }
+        self.environment = self.environment.with(set);
+        Ok(self)
+    }
+
+    /// Has whoever meets a wall told another way out.
+    #[must_use]
+    pub(crate) fn left_by(self, leaving: &'static str) -> Self {
+        Self { leaving, ..self }
     }
 
     /// Returns the program to start.
@@ -252,7 +295,7 @@ impl Confined {
         let mut said = Vec::new();
         said.extend(exceeded.map(|what| format!("The command ran in a sandbox: {what}.")));
         let traffic = self.proxy.as_ref().map_or_else(Traffic::default, Proxy::traffic);
-        said.extend(notes::of(texts, &self.network, &traffic));
+        said.extend(notes::of(texts, &self.network, &traffic, self.leaving));
         for (was, is) in self.stand_ins.iter().flat_map(StandIns::put_aside) {
             said.push(format!(
                 "`{}` steers what runs later, and a command may make it only if it names it: it was put \
@@ -274,27 +317,4 @@ fn as_words(order: &Order, start: &Start<'_>) -> io::Result<Vec<String>> {
     let mut words = vec![serde_json::to_string(order)?, program.to_owned()];
     words.extend_from_slice(start.arguments);
     Ok(words)
-}
-
-/// Returns the environment without what steers programs and what may be a key.
-fn scrubbed(environment: &Environment) -> Environment {
-    let steers = |name: &str| {
-        STEERING.iter().any(|start| name.starts_with(start))
-            || KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end))
-            || NAMED.contains(&name)
-    };
-    let kept = environment.without(steers);
-    // A cache that a build cannot do without, where it can be written.
-    kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
-}
-
-fn by_proxy() -> Vec<(String, String)> {
-    let url = format!("http://127.0.0.1:{PROXY_PORT}");
-    let names =
-        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
-    names.iter().map(|name| pair(name, &url)).collect()
-}
-
-fn pair(name: &str, value: &str) -> (String, String) {
-    (name.to_owned(), value.to_owned())
 }

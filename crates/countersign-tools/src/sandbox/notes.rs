@@ -6,8 +6,8 @@
 use super::Network;
 use super::proxy::Traffic;
 
-/// How to get out, said once at the end.
-const LEAVING: &str = "If it has to be done outside, call again with \
+/// How to get out, said once at the end where nobody knows another way.
+pub(super) const LEAVING: &str = "If it has to be done outside, call again with \
 `dangerouslyDisableSandbox: true`: a person is asked, every time.";
 
 /// A wall, the words it causes, and what to say of it.
@@ -88,7 +88,12 @@ const UNREACHABLE: &[&str] = &[
 ];
 
 /// Returns what to say at the end of an output, if anything.
-pub(super) fn of(texts: &[&str], network: &Network, traffic: &Traffic) -> Vec<String> {
+pub(super) fn of(
+    texts: &[&str],
+    network: &Network,
+    traffic: &Traffic,
+    leaving: &str,
+) -> Vec<String> {
     let has =
         |words: &[&str]| words.iter().any(|word| texts.iter().any(|text| text.contains(word)));
     let mut walls: Vec<String> = Vec::new();
@@ -116,5 +121,5 @@ pub(super) fn of(texts: &[&str], network: &Network, traffic: &Traffic) -> Vec<St
     if walls.is_empty() {
         return Vec::new();
     }
-    vec![format!("The command ran in a sandbox: {}. {LEAVING}", walls.join("; "))]
+    vec![format!("The command ran in a sandbox: {}. {leaving}", walls.join("; "))]
 }

@@ -51,7 +51,7 @@ pub(super) struct Ground {
 impl Ground {
     /// Makes a workspace and things beside it, in a folder that no sandbox shows.
     pub(super) fn make(state: &Path) -> io::Result<Self> {
-        let folder = state.join("probe");
+        let folder = state.join(format!("probe-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         for below in ["ws", "hidden"] {
             fs::create_dir_all(folder.join(below))?;

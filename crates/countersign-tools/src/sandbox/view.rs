@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::{Effect, Target};
+use countersign_core::{Effect, Outside, Target};
 
 use super::guarded;
 use crate::workspace::Workspace;
@@ -32,9 +32,17 @@ pub struct View {
     /// Whether it is git alone that runs: it changes its own folder, but not what makes it run things.
     pub(super) only_git: bool,
     pub(super) network: Network,
+    /// Files outside that may be written.
+    pub(super) outside: Vec<Outside>,
+    /// Files that are seen even where the view has folders of its own.
+    pub(super) seen: Vec<PathBuf>,
+    /// Folders beside the roots whose changes nobody keeps.
+    pub(super) borrowed: Vec<PathBuf>,
+    /// Whether it goes on beside calls, so that nothing may stand in the workspace for it.
+    pub(super) lasts: bool,
 }
 
-/// A folder that can be changed.
+/// A folder the child works in.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     /// Where the child finds it.
@@ -43,11 +51,14 @@ pub(super) struct Root {
     pub(super) source: PathBuf,
     /// Where changes to it are kept, if not there: a folder for them, and one for the kernel.
     pub(super) changes: Option<(PathBuf, PathBuf)>,
+    /// Whether it can only be looked at.
+    pub(super) is_fixed: bool,
 }
 
 impl Root {
     fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), source: path.to_owned(), changes: None }
+        let path = path.to_owned();
+        Self { source: path.clone(), path, changes: None, is_fixed: false }
     }
 }
 
@@ -63,6 +74,10 @@ impl View {
             writes: Vec::new(),
             only_git: false,
             network: Network::Off,
+            outside: Vec::new(),
+            seen: Vec::new(),
+            borrowed: Vec::new(),
+            lasts: false,
         }
     }
 
@@ -94,10 +109,55 @@ impl View {
         self
     }
 
+    /// Also lets files outside the workspace be written, each of which somebody has said yes to.
+    ///
+    /// What cannot be given as a single file, and what is our own or holds keys, stays closed.
+    #[must_use]
+    pub fn opening(self, outside: &[Outside]) -> Self {
+        Self { outside: outside.to_vec(), ..self }
+    }
+
     /// Sets which other machines can be reached.
     #[must_use]
     pub fn with_network(self, network: Network) -> Self {
         Self { network, ..self }
+    }
+
+    /// For a child that goes on beside calls: nothing stands in the workspace while it does, so what is
+    /// protected is so only where it was there before.
+    #[must_use]
+    pub fn lasting(self) -> Self {
+        Self { lasts: true, ..self }
+    }
+
+    /// Also shows files that lie in `/tmp`, say, which is another one inside.
+    #[must_use]
+    pub fn seeing(mut self, files: &[PathBuf]) -> Self {
+        self.seen.extend_from_slice(files);
+        self
+    }
+
+    /// Lets the roots be looked at only.
+    #[must_use]
+    pub fn looking(mut self) -> Self {
+        for root in &mut self.roots {
+            root.is_fixed = true;
+        }
+        self
+    }
+
+    /// Also lends a folder, such as a cache: what the child changes in it is gone with the child.
+    #[must_use]
+    pub fn borrowing(mut self, folder: &Path) -> Self {
+        self.borrowed.push(folder.to_owned());
+        self
+    }
+
+    /// Takes a lent folder for a root whose changes are kept apart.
+    #[must_use]
+    pub(super) fn lent(mut self, folder: &Path, upper: &Path, work: &Path) -> Self {
+        self.roots.push(Root::new(folder));
+        self.over(folder, upper, work)
     }
 
     /// Keeps what the child changes in a root apart, in `upper`; the root stays as it is.
@@ -124,12 +184,14 @@ impl View {
 
     /// Returns where the child can write, as it names the folders.
     pub(super) fn writable(&self) -> Vec<PathBuf> {
-        self.roots.iter().map(|root| root.path.clone()).collect()
+        let changing = self.roots.iter().filter(|root| !root.is_fixed);
+        changing.map(|root| root.path.clone()).collect()
     }
 
     /// Returns the folders that really change.
     pub(super) fn sources(&self) -> impl Iterator<Item = &Path> {
-        self.roots.iter().filter(|it| it.changes.is_none()).map(|root| root.source.as_path())
+        let changing = self.roots.iter().filter(|it| it.changes.is_none() && !it.is_fixed);
+        changing.map(|root| root.source.as_path())
     }
 
     /// Returns where what it writes lands.

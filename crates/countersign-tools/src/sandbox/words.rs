@@ -34,6 +34,8 @@ pub(super) struct Words<'a> {
     pub(super) stand_ins: &'a [PathBuf],
     /// Where the overlays of roots are.
     pub(super) overlays: &'a [Layers],
+    /// Files outside the roots that can be changed.
+    pub(super) outside: &'a [PathBuf],
 }
 
 impl Words<'_> {
@@ -57,11 +59,20 @@ impl Words<'_> {
         for hidden in view.hidden().iter().filter(|it| !is_gone(it) && !in_root(it)) {
             words.hide(hidden, hidden, self.nothing);
         }
+        let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+        let is_own = |path: &Path| view.own.iter().any(|own| path.starts_with(own));
+        for seen in view.seen.iter().filter(|it| is_gone(it) && is_plain(it) && !is_own(it)) {
+            words.bind("--ro-bind", seen, seen);
+        }
         for root in &view.roots {
-            words.bind("--bind", self.place_of(root), &root.path);
+            let how = if root.is_fixed { "--ro-bind" } else { "--bind" };
+            words.bind(how, self.place_of(root), &root.path);
         }
         for root in &view.roots {
             self.guard(&mut words, view, root);
+        }
+        for file in self.outside {
+            words.bind("--bind", file, file);
         }
         words.say(&["--chdir", &self.cwd.to_string_lossy(), "--"]);
         words.0
@@ -106,6 +117,7 @@ impl Words<'_> {
                 Special::Secret
                     if view.reads.iter().chain(&view.writes).any(|it| it == spot.at) => {}
                 Special::Secret => words.hide(&found, spot.at, self.nothing),
+                _ if root.is_fixed => {}
                 _ => spot.protect(words, view),
             }
         }

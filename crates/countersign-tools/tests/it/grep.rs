@@ -133,6 +133,39 @@ async fn a_long_answer_goes_on_where_it_was_cut() {
 }
 
 #[tokio::test]
+async fn files_of_all_lengths_are_searched_to_their_end() {
+    for length in [0, 1, 100, 65_535 - 8, 65_536 - 7, 65_536, 65_537, 200_000] {
+        let text = "x\n".repeat(length / 2) + "needle\r\n";
+        let world = World::with_file("a", &text);
+        world.write("binary", text.clone() + "\0");
+        for (mode, told) in [
+            ("files_with_matches", "Found 1 file\na".to_owned()),
+            ("count", "Found 1 matching lines in 1 files\na:1".to_owned()),
+            ("content", format!("a:{}:needle", length / 2 + 1)),
+        ] {
+            let input = json!({"pattern": "^needle$", "output_mode": mode});
+            assert_eq!(world.ok("Grep", input).await, told, "{length}");
+        }
+        let input = json!({"pattern": "needle\r\n", "multiline": true, "path": "a"});
+        assert_eq!(world.ok("Grep", input).await, "Found 1 file\na", "{length}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_are_left_out_folder_by_folder() {
+    let world = World::new();
+    let files = ["a/x.txt", "a/.env", "b/.env.example", ".docker/config.json", ".ssh/x.pub"];
+    for name in files {
+        world.write(name, "needle");
+    }
+    let answer = world.ok("Grep", json!({"pattern": "needle", "output_mode": "count"})).await;
+    assert_has(
+        &answer,
+        "a/x.txt:1\nb/.env.example:1\n[3 files that may hold secrets were left out",
+    );
+}
+
+#[tokio::test]
 async fn a_cancelled_search_says_so() {
     let cancel = CancellationToken::new();
     cancel.cancel();

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod apply_patch;
 #[cfg(test)]
+mod awkward_files;
+#[cfg(test)]
 mod bash;
 #[cfg(test)]
 mod catalogue;
@@ -39,9 +41,15 @@ mod read;
 #[cfg(test)]
 mod read_media;
 #[cfg(test)]
+mod rehearsal;
+#[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 mod server;
+#[cfg(test)]
+mod swaps;
+#[cfg(test)]
+mod there_and_back;
 #[cfg(test)]
 mod todo;
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! The sandbox with real children: what it is worth here, and that everyday work goes on inside.
 
+mod client;
 mod escapes;
+mod mcp;
+mod outside;
+mod swaps;
 
 use std::path::Path;
 use std::process::Stdio;

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use countersign_core::AttachmentKind;
 use countersign_tools::{FixedResolver, Resolver, WebFetch};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Server;
@@ -200,6 +201,26 @@ async fn a_server_that_says_nothing_is_given_up_on_when_the_run_is() {
         stop.cancel();
     });
     assert_eq!(ran.unwrap_err().kind(), "interrupted");
+}
+
+/// Time stands still until everybody waits for it.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_too_long_is_given_up_on() {
+    let begun = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\nso far";
+    for said in [b"".as_slice(), begun] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let resolver = FixedResolver::default().with("slow.example", [address]).allowing(LOOPBACK);
+        let world = World::new().with_tool(WebFetch::with_resolver(resolver));
+        let input = json!({"url": format!("http://slow.example:{}/", address.port())});
+        let (failed, _held) = tokio::join!(world.fails("WebFetch", input), async {
+            let (mut held, _) = listener.accept().await.unwrap();
+            assert_ne!(held.read(&mut [0; 4096]).await.unwrap(), 0);
+            held.write_all(said).await.unwrap();
+            held
+        });
+        assert_has(&failed, "it took longer than 30 seconds");
+    }
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, Basis, Digest, Effect, Invalid, Permit, Plan, Planner, Preview, Risk, State,
-    ToolCall, ToolOutput, Verdict,
+    Approval, Basis, By, Decision, Digest, Effect, Invalid, Permit, Plan, Planner, Preview, Risk,
+    State, ToolCall, ToolOutput, Verdict,
 };
 use countersign_tools::{
     Bash, Catalogue, Environment, Sandbox, Setup, Tool, ToolError, Toolbox, Workspace,
@@ -203,6 +203,18 @@ impl World {
         countersign_tools::run(tool, permit, CancellationToken::new()).await
     }
 
+    /// Runs a call that a person has said yes to.
+    pub(crate) async fn run_consented(&self, tool: &str, input: Value) -> ToolOutput {
+        let call = self.call(tool, input);
+        let Plan { effects, summary, commands, .. } = self.tool(tool).plan(&call).unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let yes = Decision::Approve { by: By::person("a person", None) };
+        let asked = Approval { commands, ..pending(call, effects, summary, None) };
+        let settled = asked.ask(Timestamp::MAX).unwrap().settle(yes, now).unwrap();
+        let (_, permit) = settled.start(now).unwrap();
+        self.run_permit(permit).await.unwrap()
+    }
+
     /// Runs a call that nobody had to be asked for.
     pub(crate) async fn run(&self, tool: &str, input: Value) -> Result<ToolOutput, ToolError> {
         self.run_cancellable(tool, input, CancellationToken::new()).await
@@ -258,7 +270,18 @@ fn permit(
     preview: Option<Preview>,
 ) -> Permit {
     let now = Timestamp::UNIX_EPOCH;
-    let approval = Approval {
+    let (_, permit) =
+        pending(call, effects, summary, preview).allow(now).unwrap().start(now).unwrap();
+    permit
+}
+
+fn pending(
+    call: ToolCall,
+    effects: Vec<Effect>,
+    summary: String,
+    preview: Option<Preview>,
+) -> Approval {
+    Approval {
         id: Uuid::nil().into(),
         digest: Digest::of(&[]),
         call,
@@ -269,11 +292,9 @@ fn permit(
         risk: Risk::High,
         verdict: Verdict::from_reasons(Vec::new()),
         preview,
-        created_at: now,
+        created_at: Timestamp::UNIX_EPOCH,
         state: State::Pending,
-    };
-    let (_, permit) = approval.allow(now).unwrap().start(now).unwrap();
-    permit
+    }
 }
 
 /// Asserts that a text contains another.

@@ -349,7 +349,7 @@ async fn what_stays_in_the_background() {
 }
 
 /// Runs a script inside and returns what came of it, with what was said of the sandbox.
-async fn attempt(world: &World, script: &str) -> String {
+pub(super) async fn attempt(world: &World, script: &str) -> String {
     world.write("attempt.sh", script);
     let output = world.run("Bash", json!({"command": "bash attempt.sh", "timeout": 60_000})).await;
     output.unwrap().content

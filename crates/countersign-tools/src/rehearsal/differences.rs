@@ -1,0 +1,220 @@
+//! Differences: what a rehearsed command has changed, to be shown and to be made so.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use countersign_core::{DiffPreview, Digest, Effect, FileState, Place, Target, ToolOutput};
+
+use super::layer;
+use super::reader::Reader;
+use super::stage::Stage;
+use crate::disk::{DiskError, Standing};
+use crate::text::size;
+use crate::tool::ToolError;
+use crate::transaction::Step;
+
+/// How many files are shown, and how much of them is read.
+const FILES: usize = 200;
+const BYTES: u64 = 64 * 1024 * 1024;
+
+/// One difference.
+#[derive(Debug)]
+pub(super) struct Difference {
+    /// As it is shown.
+    pub(super) name: String,
+    /// Where it is.
+    pub(super) path: PathBuf,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    /// A file has come or is another, with what lies at `from`.
+    File { from: PathBuf, was: FileState, is: FileState },
+    /// A link has come where nothing was.
+    Link { to: String },
+    /// A file is gone.
+    Gone { was: FileState },
+    /// A folder has come.
+    Folder { mode: u32 },
+    /// A folder is gone.
+    NoFolder { mode: u32 },
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    all: Vec<Difference>,
+    shown: Vec<DiffPreview>,
+    /// How many files are not shown, and how many bytes were read.
+    more: usize,
+    bytes: u64,
+    /// How many files of git's own changed: nobody reads those.
+    of_git: usize,
+    /// Why it cannot be kept.
+    hindrance: Option<String>,
+}
+
+impl Differences {
+    /// Reads what lies on a stage. Blocks.
+    pub(super) fn of(stage: &Stage) -> io::Result<Self> {
+        let mut found = Self::default();
+        let roots: Vec<_> = stage.layers().collect();
+        for (root, upper) in &roots {
+            let entries = layer::entries(upper)?;
+            // A file is shown by the shortest name that says where it is.
+            let base = if roots.len() == 1 { root } else { Path::new("/") };
+            Reader { stage, root, upper, base, entries: &entries }.read(&mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the changes of files, as far as they are shown.
+    pub(super) fn shown(&self) -> &[DiffPreview] {
+        &self.shown
+    }
+
+    /// Returns how many more files there are.
+    pub(super) fn more_files(&self) -> usize {
+        self.more
+    }
+
+    /// Returns why this cannot be kept.
+    pub(super) fn hindrance(&self) -> Option<&str> {
+        self.hindrance.as_deref()
+    }
+
+    /// Returns what a diff does not show: folders that come and go, and what git keeps for itself.
+    pub(super) fn folders(&self) -> Vec<String> {
+        let line = |it: &Difference| match it.what {
+            What::Folder { .. } => Some(format!("new folder `{}`", it.name)),
+            What::NoFolder { .. } => Some(format!("folder `{}` removed", it.name)),
+            What::File { .. } | What::Link { .. } | What::Gone { .. } => None,
+        };
+        let own = |it: &&Difference| !is_of_git(&it.path);
+        let mut lines: Vec<_> = self.all.iter().filter(own).filter_map(line).collect();
+        if self.of_git > 0 {
+            lines.push(format!("{} of git's own in `.git`", files(self.of_git)));
+        }
+        lines
+    }
+
+    /// Returns what it does to files.
+    pub(super) fn effects(&self, stage: &Stage) -> Vec<Effect> {
+        let roots: Vec<PathBuf> = stage.layers().map(|(root, _)| root.to_owned()).collect();
+        let target = |path: &Path| Target::new(path, Place::of(path, &roots));
+        let effect = |it: &Difference| match it.what {
+            What::File { .. } | What::Link { .. } => Some(Effect::Write(target(&it.path))),
+            What::Gone { .. } => Some(Effect::Delete(target(&it.path))),
+            What::Folder { .. } | What::NoFolder { .. } => None,
+        };
+        self.all.iter().filter_map(effect).collect()
+    }
+
+    /// Returns the digest of all of it and of what was said.
+    pub(super) fn digest(&self, output: &ToolOutput) -> Digest {
+        let said = [output.content.as_bytes(), if output.is_error { b"error" } else { b"" }];
+        let each =
+            self.all.iter().map(|it| format!("{}\0{}", it.path.display(), it.what.written()));
+        let each: Vec<String> = each.collect();
+        Digest::of_parts(said.into_iter().chain(each.iter().map(String::as_bytes)))
+    }
+
+    /// Returns the steps that make it so, on files that are still what they were.
+    pub(super) fn into_steps(self) -> Result<Vec<Step>, ToolError> {
+        let mut steps = Vec::new();
+        // What takes the place of a folder comes after it is gone, and what lies in one after it is there.
+        let (gone, come): (Vec<_>, Vec<_>) = self.all.into_iter().partition(Difference::is_gone);
+        for difference in gone.into_iter().rev().chain(come) {
+            difference.into_steps(&mut steps)?;
+        }
+        Ok(steps)
+    }
+
+    pub(super) fn add(&mut self, difference: Difference) {
+        self.all.push(difference);
+    }
+
+    /// Shows a change of a file that took reading so many bytes.
+    pub(super) fn show(&mut self, path: &Path, bytes: u64, mut shown: DiffPreview) {
+        self.bytes += bytes;
+        if is_of_git(path) {
+            self.of_git += 1;
+        } else if self.shown.len() < FILES && self.bytes < BYTES {
+            // The page asks for them when somebody looks.
+            shown.original_content = None;
+            shown.new_content = None;
+            self.shown.push(shown);
+        } else {
+            self.more += 1;
+            let most = size(BYTES);
+            self.hinder(format!("it changed more than can be shown: {FILES} files, {most}"));
+        }
+    }
+
+    /// The first reason says it all.
+    pub(super) fn hinder(&mut self, why: String) {
+        self.hindrance.get_or_insert(why);
+    }
+}
+
+impl What {
+    fn written(&self) -> String {
+        let state = |state: &FileState| serde_json::to_string(state).unwrap_or_default();
+        match self {
+            Self::File { was, is, .. } => format!("file {} {}", state(was), state(is)),
+            Self::Link { to } => format!("link {to}"),
+            Self::Gone { was } => format!("gone {}", state(was)),
+            Self::Folder { mode } => format!("folder {mode:o}"),
+            Self::NoFolder { mode } => format!("no folder {mode:o}"),
+        }
+    }
+}
+
+impl Difference {
+    fn is_gone(&self) -> bool {
+        matches!(self.what, What::Gone { .. } | What::NoFolder { .. })
+    }
+
+    fn into_steps(self, steps: &mut Vec<Step>) -> Result<(), ToolError> {
+        let Self { name: path, path: at, what } = self;
+        let in_words = |error: DiskError| error.at(&path);
+        match what {
+            What::Folder { mode } => steps.push(Step::MakeFolder { path, at, mode }),
+            What::NoFolder { mode } => steps.push(Step::RemoveFolder { path, at, mode }),
+            What::Link { to } => {
+                let standing = Standing::read(&at).map_err(in_words)?;
+                steps.push(Step::Link { path, standing, to });
+            }
+            What::Gone { was } => {
+                let standing = as_it_was(&at, &was).map_err(in_words)?;
+                steps.push(Step::Delete { path, standing });
+            }
+            What::File { from, was, is } => {
+                let standing = as_it_was(&at, &was).map_err(in_words)?;
+                let new = Standing::read(&from).map_err(in_words)?;
+                let bytes = new.snapshot.map(|new| new.bytes).unwrap_or_default();
+                let (name, file) = (path.clone(), at);
+                steps.push(Step::Write { path, standing, bytes, executable: None });
+                if let (was, FileState::File { mode, .. }) = (was, is) {
+                    let was = if let FileState::File { mode, .. } = was { mode } else { mode };
+                    steps.push(Step::Mode { path: name, at: file, was, mode });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn as_it_was(path: &Path, was: &FileState) -> Result<Standing, DiskError> {
+    let standing = Standing::read(path)?;
+    if standing.state() == *was { Ok(standing) } else { Err(DiskError::Changed) }
+}
+
+fn is_of_git(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".git")
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

@@ -1,0 +1,45 @@
+//! Variables: what a child inside knows of the environment.
+
+use crate::process::Environment;
+
+/// How variables begin or end that make programs load something, or that hold keys.
+const STEERING: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
+const KEYS: &[&str] = &["_TOKEN", "_KEY", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_AUTH"];
+/// And which do so by their whole name.
+const NAMED: &[&str] = &[
+    "BASH_ENV",
+    "BASHOPTS",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "SSH_AUTH_SOCK",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Returns the environment without what steers programs and what may be a key.
+pub(super) fn scrubbed(environment: &Environment) -> Environment {
+    let is_key = |name: &str| KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
+    let kept = environment.without(|name| steers(name) || is_key(name));
+    // A cache that a build cannot do without, where it can be written.
+    kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
+}
+
+/// Returns whether a variable makes programs load something.
+pub(super) fn steers(name: &str) -> bool {
+    STEERING.iter().any(|start| name.starts_with(start)) || NAMED.contains(&name)
+}
+
+/// Returns what leads programs to the proxy at a port inside.
+pub(super) fn by_proxy(port: u16) -> Vec<(String, String)> {
+    let url = format!("http://127.0.0.1:{port}");
+    let names =
+        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+    // Without the last, Node.js does not look at the others.
+    names.iter().map(|name| pair(name, &url)).chain([pair("NODE_USE_ENV_PROXY", "1")]).collect()
+}
+
+fn pair(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
