@@ -326,6 +326,7 @@ impl Watch {
             | Event::ResultReceived { .. }
             | Event::ResultRefused { .. }
             | Event::Undone { .. }
+            | Event::Rehearsed { .. }
             | Event::SettingsChanged => return Ok(None),
         }))
     }

@@ -4,30 +4,22 @@ use std::future::Future;
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, ApprovalId, Failure, Invalid, Permit, Plan, Planner, Preview, Stance, State,
-    ToolCall, ToolOutput,
+    Approval, ApprovalId, Failure, Invalid, Plan, Planner, Preview, Stance, State, ToolCall,
+    ToolOutput,
 };
 use countersign_gate::{
     DecideError, Passage, Question, StoreError, Submitted, Terms, interrupted, new_id, patiently,
 };
-use countersign_tools::{Tool, ToolError};
-use tokio_util::task::AbortOnDropHandle;
+use countersign_tools::Tool;
 
-use crate::keeping::Keeping;
+use crate::execution::Ran;
 use crate::message::ToolUse;
 use crate::outcome::Open;
-use crate::turn::{NOT_RUN, Turn};
+use crate::rehearsing::Rehearsing;
+use crate::turn::Turn;
 
 /// How often a call that keeps moving under its approval is asked for again.
 const ASK_AGAIN: usize = 3;
-
-/// What came of running a call.
-enum Ran {
-    /// It has its answer.
-    Done(ToolOutput),
-    /// It would not have done what was approved, and did nothing.
-    Moved { stale: ApprovalId, why: Failure },
-}
 
 /// Why a call got no answer at the gate.
 pub(crate) enum Hindered {
@@ -186,6 +178,8 @@ impl Turn<'_> {
     /// suspended, the request goes on waiting without us.
     async fn admission(&self, asked: &Approval) -> Result<Passage, Hindered> {
         let gate = &self.run.runner.gate;
+        let tool = self.run.runner.toolbox.get(&asked.call.tool_name);
+        let rehearsing = Rehearsing::begin(gate, tool, asked).await;
         tokio::select! {
             biased;
             () = self.signals.cancel.cancelled() => {
@@ -197,7 +191,13 @@ impl Turn<'_> {
             error = self.ask_program(asked) => return Err(error.into()),
         }
         // Only now, where nothing can drop it half-way: it may start the call.
-        self.recorded("a start", || gate.admission(asked.id)).await
+        let passage = self.recorded("a start", || gate.admission(asked.id)).await?;
+        if let (Passage::Permitted(permit), Some(rehearsing)) = (&passage, rehearsing)
+            && permit.rehearsal().is_some()
+        {
+            self.rehearsals.hold(permit.approval(), rehearsing);
+        }
+        Ok(passage)
     }
 
     /// Waits for a database that is away, or whose disk is full, unless the run is to be left.
@@ -240,81 +240,6 @@ impl Turn<'_> {
             }
         }
         std::future::pending().await
-    }
-
-    async fn execute(
-        &self,
-        permit: Permit,
-        tool: Option<&Arc<dyn Tool>>,
-        may_ask_again: bool,
-    ) -> Ran {
-        let id = permit.approval();
-        let outcome = match self.run_tool(permit, tool).await {
-            Err(failure) if failure.error_type == "drift" && may_ask_again => {
-                return Ran::Moved { stale: id, why: failure };
-            }
-            outcome => outcome,
-        };
-        let told = match &outcome {
-            Ok(output) => output.clone(),
-            Err(failure) => ToolOutput::error(failure.error.clone()),
-        };
-        let gate = &self.run.runner.gate;
-        let finish = || async { storable(gate.finish(id, outcome.clone()).await) };
-        let finished = match self.recorded("a result", finish).await {
-            Ok(finished) => finished,
-            Err(Hindered::Store(error)) => Err(error.into()),
-            Err(Hindered::Suspended) => return Ran::Done(told),
-        };
-        Ran::Done(match finished {
-            Ok(stands) => stands.answer().unwrap_or(told),
-            Err(DecideError::AlreadySettled(stands)) => stands.0.answer().unwrap_or(told),
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, approval = %id, "a result could not be recorded");
-                told
-            }
-        })
-    }
-
-    async fn run_tool(
-        &self,
-        permit: Permit,
-        tool: Option<&Arc<dyn Tool>>,
-    ) -> Result<ToolOutput, Failure> {
-        let Some(tool) = tool.cloned() else {
-            // The planner of a missing tool refuses every call: only one that was asked for when it
-            // was still there can come here.
-            return Err(Failure {
-                error_type: "unknown_tool".into(),
-                error: "no such tool".into(),
-            });
-        };
-        if self.signals.cancel.is_cancelled() {
-            return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
-        }
-        let gate = &self.run.runner.gate;
-        let keep = self.run.runner.config.keep.as_ref();
-        let keeping = Keeping::begin(keep, gate, &permit).await;
-        // Between the start and this line the process may have been stopped for long.
-        if let Err(hindered) = self.recorded("a call", || gate.still_in_charge()).await {
-            if let Hindered::Store(error) = hindered {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, "a call was not run: it is no longer this server's");
-            }
-            return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
-        }
-        let cancel = self.signals.cancel.clone();
-        // On a task of its own: a tool that panics must not take the other calls along.
-        let running = tokio::spawn(countersign_tools::run(tool, permit, cancel));
-        let ran = AbortOnDropHandle::new(running).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a tool panicked");
-            Err(ToolError::Broken)
-        });
-        if let Some(keeping) = keeping {
-            keeping.end().await;
-        }
-        ran.map_err(|error| failure(&error))
     }
 
     pub(crate) fn tool_call(&self, call: &ToolUse) -> ToolCall {
@@ -364,10 +289,6 @@ impl Planner for Refuses {
     }
 }
 
-fn failure(error: &ToolError) -> Failure {
-    Failure { error_type: error.kind().to_owned(), error: error.to_string() }
-}
-
 /// What the model is told of a call that could not be recorded.
 pub(crate) fn unrecorded(call: &ToolUse, error: &StoreError) -> ToolOutput {
     let error: &dyn std::error::Error = error;
@@ -376,7 +297,9 @@ pub(crate) fn unrecorded(call: &ToolUse, error: &StoreError) -> ToolOutput {
 }
 
 /// Tells failures of the store, which may pass, from answers.
-fn storable<T>(done: Result<T, DecideError>) -> Result<Result<T, DecideError>, StoreError> {
+pub(crate) fn storable<T>(
+    done: Result<T, DecideError>,
+) -> Result<Result<T, DecideError>, StoreError> {
     match done {
         Err(DecideError::Store(error)) => Err(error),
         done => Ok(done),

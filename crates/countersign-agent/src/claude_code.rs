@@ -1,21 +1,25 @@
 //! Claude Code under the gate: the CLI holds the conversation, the gate sees every call it makes.
 //!
 //! [`ClaudeCode`] begins runs, each a CLI of its own that goes on with the session the one before it
-//! left. `gatekeeper` takes its calls through the gate, `teller` says its messages as events.
-//! [`ApprovalHandler`] is the callback alone, for programs that drive the CLI themselves (S4.2).
+//! left. `gatekeeper` takes its calls through the gate, `running` knows those it let pass, `teller`
+//! says its messages as events. [`ApprovalHandler`] is the callback alone, for programs that drive the
+//! CLI themselves (S4.2).
 
 mod gatekeeper;
 mod handler;
 mod plan;
 mod run;
+mod running;
 mod suggestion;
 mod teller;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use countersign_claude::session::Sessions;
 use countersign_core::{Event, Executor, Mode, RunId, SessionId, Stance};
 use countersign_gate::{Gate, NewRun, Terms, new_id};
+use countersign_tools::{Keep, Tool};
 use uuid::Uuid;
 
 pub use self::gatekeeper::{Asker, Planners};
@@ -64,6 +68,8 @@ pub struct ClaudeConfig {
     /// What becomes of calls that would ask. With [`Mode::BypassPermissions`] the CLI runs
     /// unattended: nothing is asked but what a rule says must be, and what is denied stays denied.
     pub mode: Option<Mode>,
+    /// Where what its calls change is kept, so that it can be undone; nowhere if there is none.
+    pub keep: Option<Keep>,
 }
 
 impl ClaudeConfig {
@@ -95,12 +101,20 @@ pub struct ClaudeCode {
     pub(crate) planners: Planners,
     pub(crate) setup: ClaudeSetup,
     pub(crate) config: ClaudeConfig,
+    bash: Option<Arc<dyn Tool>>,
 }
 
 impl ClaudeCode {
     /// Returns what runs prompts. `planners` know what calls of the CLI's tools would do.
     pub fn new(gate: Gate, planners: Planners, setup: ClaudeSetup, config: ClaudeConfig) -> Self {
-        Self { gate, planners, setup, config }
+        Self { gate, planners, setup, config, bash: None }
+    }
+
+    /// Has this tool try out commands while they wait, where their project has chosen that. Only to
+    /// look at: Claude Code runs its commands itself.
+    #[must_use]
+    pub fn with_rehearsals(self, bash: Option<Arc<dyn Tool>>) -> Self {
+        Self { bash, ..self }
     }
 
     /// Records the prompt and makes ready to run it.

@@ -5,7 +5,8 @@
 //! - [`model`]: the seam to a language model. One request in, a stream of [`StreamEvent`]s out.
 //! - [`reply`]: puts the events of one answer together. Pure.
 //! - [`respond()`]: one answer with retries; interrupted by dropping it.
-//! - `turn`: one answer; `call`: each of its calls taken through the gate. `consent` says who is asked.
+//! - `turn`: one answer; `call`: each of its calls taken through the gate; `rehearsing`: tried out while
+//!   it waits; `execution`: run on its permit. `consent` says who is asked.
 //! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later; `resume`:
 //!   how it does when its driver is gone.
 //! - [`ClaudeCode`]: the same on the Claude Code CLI, which holds the conversation itself.
@@ -21,10 +22,13 @@ mod call;
 mod claude_code;
 mod consent;
 mod elsewhere;
+mod execution;
 mod keeping;
 pub mod message;
 pub mod model;
+mod notes;
 mod outcome;
+mod rehearsing;
 pub mod reply;
 mod respond;
 mod resume;
@@ -41,6 +45,7 @@ pub use claude_code::{
     ApprovalHandler, Asker, ClaudeCode, ClaudeConfig, ClaudeRun, ClaudeSetup, Planners,
 };
 pub use consent::{Callback, Consent, ToolApprovalRequest};
+pub use keeping::Keeping;
 pub use message::{Block, Message, Role, ToolResult, ToolUse};
 pub use model::{
     EventStream, Model, ModelError, Request, StopReason, StreamEvent, ToolSpec, Usage,

@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 use crate::message::{Block, Message, ToolResult, ToolUse};
 use crate::model::StopReason;
 use crate::outcome::{Answer, Open, Outcome};
+use crate::rehearsing::Rehearsals;
 use crate::reply::Draft;
 use crate::respond::{Progress, respond};
 use crate::runner::{Run, Signals, to_value};
@@ -33,11 +34,12 @@ pub(crate) struct Turn<'a> {
     /// Calls are handed in one by one, so that people see them in the model's order. Who waits at a
     /// Tokio mutex is served in the order they came.
     pub(crate) handing_in: Mutex<()>,
+    pub(crate) rehearsals: Rehearsals,
 }
 
 impl<'a> Turn<'a> {
     pub(crate) fn new(run: &'a Run, signals: &'a Signals) -> Self {
-        Self { run, signals, handing_in: Mutex::new(()) }
+        Self { run, signals, handing_in: Mutex::new(()), rehearsals: Rehearsals::default() }
     }
 
     /// Asks the model and records what it says.

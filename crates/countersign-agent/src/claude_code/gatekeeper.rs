@@ -10,15 +10,18 @@ use std::time::Duration;
 
 use countersign_claude::{Decision, HookInput, HookOutput, ToolRequest};
 use countersign_core::{
-    Approval, ApprovalId, Executor, Failure, NotStartable, Outcome, Planner, ProjectId, RunId,
-    SessionId, Status, ToolCall, ToolOutput,
+    Approval, Executor, Failure, NotStartable, Outcome, Planner, ProjectId, RunId, SessionId,
+    Status, ToolCall, ToolOutput,
 };
 use countersign_gate::{Checked, Gate, Question, StoreError, Submitted, Terms, new_id};
+use countersign_tools::{Keep, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::plan::writes_plan;
+use super::running::Running;
 use super::suggestion::{proposals, updates};
+use crate::rehearsing::Rehearsing;
 
 /// For how long a call is lent to the CLI, which says itself when it is done.
 const LENT: Duration = Duration::from_hours(24);
@@ -45,6 +48,17 @@ pub struct Asker {
     pub cwd: PathBuf,
 }
 
+/// What a run on this machine has beside the gate; a mere callback has nothing of it.
+#[derive(Default)]
+pub(super) struct Equipment {
+    /// Where Claude Code keeps its plans.
+    pub(super) plans: Option<PathBuf>,
+    /// Where what calls change is kept.
+    pub(super) keep: Option<Keep>,
+    /// Who tries out commands while they wait.
+    pub(super) bash: Option<Arc<dyn Tool>>,
+}
+
 /// Takes calls of one conversation through the gate. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Gatekeeper(Arc<Inner>);
@@ -58,25 +72,20 @@ struct Inner {
     timeout: Option<Duration>,
     /// Where Claude Code keeps its plans.
     plans: Option<PathBuf>,
+    bash: Option<Arc<dyn Tool>>,
+    running: Running,
     calls: Mutex<Calls>,
 }
 
-/// What is known of calls, by the model's ids of them.
+/// What is known of calls, by the model's ids of them, and of who makes them.
 #[derive(Default)]
 struct Calls {
     /// The hook has sent them on, to be asked for.
     sent_on: HashSet<String>,
-    known: HashMap<String, Known>,
+    /// Where the CLI's shell was when it wanted them: only the hook is told, and commands go elsewhere.
+    folders: HashMap<String, PathBuf>,
     /// What subagents are called, by the CLI's ids of them: only the hook is told.
     agents: HashMap<String, String>,
-}
-
-#[derive(Clone, Copy)]
-enum Known {
-    /// It runs in the CLI.
-    Runs(ApprovalId),
-    /// The gate has told what came of it.
-    Answered,
 }
 
 /// What the CLI is told of a call.
@@ -92,10 +101,11 @@ impl Gatekeeper {
         asker: Asker,
         terms: Terms,
         timeout: Option<Duration>,
-        plans: Option<PathBuf>,
+        equipment: Equipment,
     ) -> Self {
-        let calls = Mutex::default();
-        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, plans, calls }))
+        let Equipment { plans, keep, bash } = equipment;
+        let (running, calls) = (Running::new(gate.clone(), keep), Mutex::default());
+        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, plans, bash, running, calls }))
     }
 
     /// The hook where somebody can be asked: answers what needs no person, sends the rest on.
@@ -147,7 +157,8 @@ impl Gatekeeper {
     pub(super) async fn decide(&self, request: ToolRequest) -> Decision {
         let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
         let agent = request.agent_id.as_ref().map(|agent| self.agent(agent, None));
-        let call = self.call(&request.tool_name, &request.input, &id, agent);
+        let folder = self.calls().folders.get(&id).cloned();
+        let call = self.call(&request.tool_name, &request.input, &id, agent, folder);
         let was_sent_on = self.calls().sent_on.remove(&id);
         let question = Question {
             // What the hook let pass and the CLI asks for all the same, its own settings ask for.
@@ -184,14 +195,14 @@ impl Gatekeeper {
     ) -> Answer {
         match self.passage(call, &id, question, &cancelled).await {
             Ok(decided) if decided.status() == Status::Executing => {
-                self.calls().known.insert(id, Known::Runs(decided.id));
+                self.0.running.begins(id, &decided).await;
                 let rules = self.0.gate.granted_by(&decided).await.unwrap_or_default();
                 let changed = decided.basis.edited_from.is_some();
                 let input = decided.call.input.as_object().filter(|_| changed).cloned();
                 Answer::Allow { input, rules }
             }
             Ok(refused) => {
-                self.calls().known.insert(id, Known::Answered);
+                self.0.running.was_answered(id);
                 let told = refused.answer().map(|answer| answer.content);
                 Answer::Deny(told.unwrap_or_else(|| "It was not allowed".to_owned()))
             }
@@ -208,10 +219,7 @@ impl Gatekeeper {
     ) -> Result<Approval, StoreError> {
         let Inner { gate, planners, terms, .. } = &*self.0;
         let planner = planners(&call.tool_name);
-        let earlier = match self.calls().known.get(id) {
-            Some(Known::Runs(earlier)) => Some(*earlier),
-            _ => None,
-        };
+        let earlier = self.0.running.did_not_begin(id).await;
         // The hook had let it pass; now it is asked for, before it has run.
         let mut submitted = match earlier {
             Some(stale) => {
@@ -258,6 +266,8 @@ impl Gatekeeper {
             }
         };
         let gate = &self.0.gate;
+        let bash = self.0.bash.as_ref().filter(|_| asked.call.tool_name == "Bash");
+        let _rehearsing = Rehearsing::begin(gate, bash, &asked).await;
         tokio::select! {
             biased;
             decided = gate.wait(asked.id) => return decided,
@@ -268,19 +278,13 @@ impl Gatekeeper {
 
     /// Records what a call gave back; returns whether the log tells of it already.
     pub(super) async fn finished(&self, tool_use: &str, output: ToolOutput) -> bool {
-        let known = self.calls().known.remove(tool_use);
-        match known {
-            Some(Known::Answered) => true,
-            Some(Known::Runs(id)) => match self.0.gate.finish(id, Ok(output)).await {
-                Ok(_) => true,
-                Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::error!(error, approval = %id, "a result could not be recorded");
-                    false
-                }
-            },
-            None => false,
-        }
+        self.calls().folders.remove(tool_use);
+        self.0.running.finished(tool_use, output).await
+    }
+
+    /// Looks at what is left to look at, when the CLI is gone.
+    pub(super) async fn close(&self) {
+        self.0.running.close().await;
     }
 
     fn call_of(&self, input: &HookInput) -> Option<(ToolCall, String)> {
@@ -288,7 +292,11 @@ impl Gatekeeper {
         let id = input.tool_use_id.clone()?;
         let named = input.raw.get("agent_type").and_then(Value::as_str);
         let agent = input.agent_id.as_ref().map(|agent| self.agent(agent, named));
-        Some((self.call(tool, tool_input, &id, agent), id))
+        let folder = input.cwd.as_ref().map(PathBuf::from).filter(|folder| folder.is_absolute());
+        if let Some(folder) = &folder {
+            self.calls().folders.insert(id.clone(), folder.clone());
+        }
+        Some((self.call(tool, tool_input, &id, agent, folder), id))
     }
 
     /// Returns what a subagent is called, as far as anybody has said.
@@ -306,8 +314,10 @@ impl Gatekeeper {
         input: &Map<String, Value>,
         tool_use: &str,
         agent: Option<String>,
+        folder: Option<PathBuf>,
     ) -> ToolCall {
         let Asker { project, session, run, cwd } = self.0.asker.clone();
+        let cwd = folder.unwrap_or(cwd);
         ToolCall {
             id: new_id(),
             project,

@@ -8,7 +8,7 @@ use countersign_core::Stance;
 use countersign_gate::{Gate, Terms};
 use futures_util::future::BoxFuture;
 
-use super::gatekeeper::{Asker, Gatekeeper, Planners};
+use super::gatekeeper::{Asker, Equipment, Gatekeeper, Planners};
 
 /// How long a person has to answer a program that drives the CLI itself.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -43,7 +43,8 @@ impl PermissionHandler for ApprovalHandler {
     fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
         let Self { gate, planners, asker, timeout } = self.clone();
         let terms = Terms::from(Stance::Attended { auto_approve_read: true });
-        let keeper = Gatekeeper::new(gate, planners, asker, terms, Some(timeout), None);
+        let keeper =
+            Gatekeeper::new(gate, planners, asker, terms, Some(timeout), Equipment::default());
         Box::pin(async move { keeper.decide_alone(request).await })
     }
 }

@@ -11,7 +11,7 @@ use countersign_gate::{Journal, RunEnd};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::gatekeeper::{Asker, Gatekeeper};
+use super::gatekeeper::{Asker, Equipment, Gatekeeper};
 use super::teller::Teller;
 use super::{ClaudeCode, Place};
 use crate::runner::{Signals, end_run};
@@ -40,6 +40,8 @@ enum Step {
     Heard(Box<Result<Message, StreamError>>),
     Stop,
     Over,
+    /// It was told to stop and has not.
+    Late,
 }
 
 impl ClaudeRun {
@@ -86,10 +88,11 @@ impl ClaudeRun {
         let mut stopping = None;
         let ended = loop {
             match self.step(&mut running, signals, stopping).await {
-                Step::Over => break None,
+                Step::Over => break Some(None),
+                Step::Late => break None,
                 Step::Heard(heard) => match *heard {
                     Ok(message) => teller.tell(message).await?,
-                    Err(StreamError::Ended(end)) => break Some(end),
+                    Err(StreamError::Ended(end)) => break Some(Some(end)),
                     Err(error) => {
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(error, "something Claude Code said could not be read");
@@ -101,10 +104,13 @@ impl ClaudeRun {
                 }
             }
         };
+        if ended.is_some() {
+            keeper.close().await;
+        }
         teller.close().await?;
         match stopping {
             Some(_) => Err(Stop::Cancelled),
-            None => teller.end(ended.as_ref()),
+            None => teller.end(ended.flatten().as_ref()),
         }
     }
 
@@ -124,7 +130,7 @@ impl ClaudeRun {
             biased;
             () = signals.cancel.cancelled(), if stopping.is_none() => Step::Stop,
             heard = running.next() => heard.map_or(Step::Over, |it| Step::Heard(Box::new(it))),
-            () = late => Step::Over,
+            () = late => Step::Late,
         }
     }
 
@@ -141,7 +147,7 @@ impl ClaudeRun {
     }
 
     fn keeper(&self) -> Gatekeeper {
-        let ClaudeCode { gate, planners, setup, config } = &self.claude;
+        let ClaudeCode { gate, planners, setup, config, bash } = &self.claude;
         let asker = Asker {
             project: self.journal.project().clone(),
             session: self.journal.session().clone(),
@@ -149,7 +155,9 @@ impl ClaudeRun {
             cwd: config.cwd.clone(),
         };
         let plans = setup.config().map(|folder| folder.join("plans"));
-        Gatekeeper::new(gate.clone(), planners.clone(), asker, config.terms(), None, plans)
+        let (gate, planners) = (gate.clone(), planners.clone());
+        let equipment = Equipment { plans, keep: config.keep.clone(), bash: bash.clone() };
+        Gatekeeper::new(gate, planners, asker, config.terms(), None, equipment)
     }
 
     fn options(&self, keeper: &Gatekeeper) -> Options {

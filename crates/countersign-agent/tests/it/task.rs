@@ -3,7 +3,7 @@
 use countersign_agent::Consent;
 use countersign_core::{Event, Mode, Outcome, Status, Usage};
 use countersign_gate::RuleDraft;
-use countersign_tools::Task;
+use countersign_tools::{Task, TodoList, TodoWrite};
 
 use crate::lives::Lives;
 use crate::workshop::{Workshop, code, project};
@@ -45,6 +45,14 @@ prompt = '^write that$'
 call = { tool = "Write", input = { file_path = "other.txt", content = "y" } }
 [[script.turn]]
 say = "That is written."
+
+[[script]]
+prompt = '^note it$'
+[[script.turn]]
+say = "I note."
+call = { tool = "TodoWrite", input = { todos = [{ content = "Look", status = "in_progress" }] }, id = "toolu_note" }
+[[script.turn]]
+say = "Noted."
 
 [[script]]
 prompt = '^go deeper$'
@@ -105,6 +113,24 @@ async fn a_childs_call_asks_in_the_same_queue_and_its_report_is_the_result() {
     assert_eq!(messages.len(), 4, "{transcript}");
     assert!(!transcript.contains("I write.") && !transcript.contains("toolu_write"));
     assert_eq!(shop.statuses(), [200; 4], "the model accepts both conversations");
+}
+
+#[tokio::test]
+async fn a_childs_list_of_tasks_is_told_with_its_name_and_is_no_part_of_the_conversation() {
+    let shop = unattended();
+    let tool = TodoWrite::new(shop.workspace(), TodoList::default());
+    let shop = shop.with_tool(tool);
+    let run = shop.run("hand on: note it").await;
+    let uses = run.events().filter_map(|event| match event {
+        Event::ToolUse { id, agent, .. } => Some((id.as_str(), agent.as_deref())),
+        _ => None,
+    });
+    let uses: Vec<_> = uses.collect();
+    assert_eq!(uses, [("toolu_task", None), ("toolu_note", Some("main/general-purpose"))]);
+    let noted = "The tasks are noted. 0 of 1 are done:\n[>] Look\n";
+    assert_eq!(run.results(), [(noted, false), ("Noted.", false)]);
+    let transcript = serde_json::to_string(&shop.messages(&run.session).await).unwrap();
+    assert!(!transcript.contains("toolu_note"), "{transcript}");
 }
 
 #[tokio::test]

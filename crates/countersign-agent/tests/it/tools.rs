@@ -52,9 +52,26 @@ async fn a_cell_of_a_notebook_is_replaced_after_a_question() {
 }
 
 #[tokio::test]
+async fn each_tool_that_changes_something_asks_once() {
+    for (tool, input, after) in [
+        ("Write", json!({"file_path": "a", "content": "1"}), "1"),
+        ("Edit", json!({"file_path": "a", "old_string": "one", "new_string": "2"}), "2"),
+        ("Bash", json!({"command": "printf 3 > a"}), "3"),
+    ] {
+        let shop = shop(tool, &input);
+        shop.write("a", "one");
+        assert_eq!(asked_and_told(&shop).await, tool);
+        assert_eq!(shop.file("a").as_deref(), Some(after), "{tool}");
+    }
+}
+
+#[tokio::test]
 async fn what_only_looks_or_notes_runs_without_a_question() {
     let todos = json!({"todos": [{"content": "Rest", "status": "pending"}]});
     for (tool, input, says) in [
+        ("Read", json!({"file_path": "a"}), "     1\tone"),
+        ("Grep", json!({"pattern": "o.e"}), "Found 1 file\na"),
+        ("Glob", json!({"pattern": "*"}), "/a"),
         ("ListDir", json!({"path": "."}), "  a (3 bytes)"),
         ("TodoWrite", todos, "[ ] Rest"),
         ("TodoRead", json!({}), "No tasks are noted here"),
@@ -143,6 +160,18 @@ async fn the_checker_of_the_project_is_run_after_a_question() {
     let path = ("PATH".to_owned(), bin.path().display().to_string());
     let tool = Diagnostics::new(shop.workspace(), Environment::from(vec![path]));
     assert_eq!(asked_and_told(&shop.with_tool(tool)).await, "Diagnostics");
+}
+
+#[tokio::test]
+async fn no_tool_of_the_house_is_without_its_scene() {
+    let scenes = concat!(include_str!("tools.rs"), include_str!("task.rs"));
+    let shop = shop("Read", &json!({}));
+    let without = |tool: &&str| {
+        // As `shop` takes it, and as a scenario says it.
+        !scenes.contains(&format!("\"{tool}\", "))
+            && !scenes.contains(&format!("tool = \"{tool}\""))
+    };
+    assert_eq!(shop.tools.names().filter(without).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 /// A workshop with all tools, whose model calls one of them and then says `Done.`

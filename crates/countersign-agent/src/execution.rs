@@ -1,0 +1,116 @@
+//! One call run on its permit: kept for undo, run or its rehearsal kept, recorded.
+
+use std::sync::Arc;
+
+use countersign_core::{ApprovalId, Failure, Permit, ToolOutput};
+use countersign_gate::DecideError;
+use countersign_tools::{Tool, ToolError};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::call::{Hindered, storable};
+use crate::keeping::Keeping;
+use crate::notes::Note;
+use crate::turn::{NOT_RUN, Turn};
+
+/// What came of running a call.
+pub(crate) enum Ran {
+    /// It has its answer.
+    Done(ToolOutput),
+    /// It would not have done what was approved, and did nothing.
+    Moved { stale: ApprovalId, why: Failure },
+}
+
+impl Turn<'_> {
+    /// Runs a call that may, and records what came of it.
+    pub(crate) async fn execute(
+        &self,
+        permit: Permit,
+        tool: Option<&Arc<dyn Tool>>,
+        may_ask_again: bool,
+    ) -> Ran {
+        let (id, note) = (permit.approval(), Note::of(&permit));
+        let outcome = match self.run_tool(permit, tool).await {
+            Err(failure) if failure.error_type == "drift" && may_ask_again => {
+                return Ran::Moved { stale: id, why: failure };
+            }
+            outcome => outcome,
+        };
+        let told = match &outcome {
+            Ok(output) => output.clone(),
+            Err(failure) => ToolOutput::error(failure.error.clone()),
+        };
+        if let Some(note) = note {
+            self.tell_note(note, &told).await;
+        }
+        let gate = &self.run.runner.gate;
+        let finish = || async { storable(gate.finish(id, outcome.clone()).await) };
+        let finished = match self.recorded("a result", finish).await {
+            Ok(finished) => finished,
+            Err(Hindered::Store(error)) => Err(error.into()),
+            Err(Hindered::Suspended) => return Ran::Done(told),
+        };
+        Ran::Done(match finished {
+            Ok(stands) => stands.answer().unwrap_or(told),
+            Err(DecideError::AlreadySettled(stands)) => stands.0.answer().unwrap_or(told),
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, approval = %id, "a result could not be recorded");
+                told
+            }
+        })
+    }
+
+    async fn run_tool(
+        &self,
+        permit: Permit,
+        tool: Option<&Arc<dyn Tool>>,
+    ) -> Result<ToolOutput, Failure> {
+        let Some(tool) = tool.cloned() else {
+            // The planner of a missing tool refuses every call: only one that was asked for when it
+            // was still there can come here.
+            return Err(Failure {
+                error_type: "unknown_tool".into(),
+                error: "no such tool".into(),
+            });
+        };
+        if self.signals.cancel.is_cancelled() {
+            return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
+        }
+        let gate = &self.run.runner.gate;
+        let staged = match permit.rehearsal() {
+            Some(agreed) => {
+                let staged = self.rehearsals.of(&permit, agreed, &tool, &self.signals.cancel);
+                Some(staged.await.map_err(|error| failure(&error))?)
+            }
+            None => None,
+        };
+        let keep = self.run.runner.config.keep.as_ref();
+        let keeping = Keeping::begin(keep, gate, &permit, staged.as_ref()).await;
+        // Between the start and this line the process may have been stopped for long.
+        if let Err(hindered) = self.recorded("a call", || gate.still_in_charge()).await {
+            if let Hindered::Store(error) = hindered {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "a call was not run: it is no longer this server's");
+            }
+            return Err(Failure { error_type: "interrupted".into(), error: NOT_RUN.into() });
+        }
+        let cancel = self.signals.cancel.clone();
+        // On a task of its own: a tool that panics must not take the other calls along.
+        let running = match staged {
+            Some(staged) => tokio::spawn(countersign_tools::keep_rehearsed(tool, permit, staged)),
+            None => tokio::spawn(countersign_tools::run(tool, permit, cancel)),
+        };
+        let ran = AbortOnDropHandle::new(running).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a tool panicked");
+            Err(ToolError::Broken)
+        });
+        if let Some(keeping) = keeping {
+            keeping.end().await;
+        }
+        ran.map_err(|error| failure(&error))
+    }
+}
+
+fn failure(error: &ToolError) -> Failure {
+    Failure { error_type: error.kind().to_owned(), error: error.to_string() }
+}
