@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_agent::{ClaudeSetup, Model, RunnerConfig};
 use countersign_gate::{Gate, Project};
-use countersign_tools::{Catalogue, Keep, Toolbox, Workspace};
+use countersign_tools::{Catalogue, Keep, Sandbox, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::hub::Hubs;
@@ -44,6 +44,8 @@ pub struct ServerConfig {
     pub claude: ClaudeSetup,
     /// Whether people are asked.
     pub approval_switch: ApprovalSwitch,
+    /// Where commands run, so that people are told.
+    pub sandbox: Sandbox,
     /// What opens the door.
     pub credential: crate::Credential,
     /// Renders the metrics in Prometheus' format.
@@ -63,6 +65,7 @@ pub(crate) struct Parts {
     pub(crate) model: ModelSource,
     pub(crate) claude: ClaudeSetup,
     pub(crate) approval_switch: ApprovalSwitch,
+    pub(crate) sandbox: Sandbox,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
     pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
@@ -100,6 +103,7 @@ impl App {
             model: config.model,
             claude: config.claude,
             approval_switch: config.approval_switch,
+            sandbox: config.sandbox,
             metrics: config.metrics,
             toolbox: config.toolbox,
             catalogue: config.catalogue,

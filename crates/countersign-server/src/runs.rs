@@ -132,7 +132,8 @@ pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Be
         Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
     // One that begins after we have given up on it is dropped, and so ended.
     let run = if wanted.executor == Executor::ClaudeCli {
-        let config = ClaudeConfig { cwd, model: wanted.model, auto_approve_read, mode };
+        let keep = app.keep.clone();
+        let config = ClaudeConfig { cwd, model: wanted.model, auto_approve_read, mode, keep };
         let claude = claude_code(app, place, config);
         Driven::Claude(Box::new(in_time(async move { claude.begin(prompt).await }).await?))
     } else {
@@ -272,7 +273,8 @@ async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
 fn claude_code(app: &App, (_, workspace): &Place, config: ClaudeConfig) -> ClaudeCode {
     let catalogue = (app.catalogue)(workspace);
     let planners: Planners = Arc::new(move |tool| catalogue.planner_of_any(tool));
-    ClaudeCode::new(app.gate.clone(), planners, app.claude.clone(), config)
+    let bash = (app.toolbox)(workspace).get("Bash").cloned();
+    ClaudeCode::new(app.gate.clone(), planners, app.claude.clone(), config).with_rehearsals(bash)
 }
 
 fn runner(

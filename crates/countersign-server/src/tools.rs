@@ -3,6 +3,7 @@
 pub(crate) mod available;
 pub(crate) mod calls;
 pub(crate) mod executions;
+mod keeping;
 pub(crate) mod lease;
 pub(crate) mod result;
 pub(crate) mod view;

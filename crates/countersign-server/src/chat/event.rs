@@ -27,6 +27,9 @@ pub(crate) enum StreamEvent {
     /// A call that waited is decided.
     #[serde(rename = "tool.approval_decided")]
     ApprovalDecided(ApprovalDecided),
+    /// The rehearsal of a call that waits came a step further: the request as it now is.
+    #[serde(rename = "tool.rehearsed")]
+    Rehearsed(Box<ApprovalAsked>),
     /// A call came into another state than by a person's decision.
     #[serde(rename = "tool.state")]
     ToolState(ToolState),
@@ -85,6 +88,7 @@ impl StreamEvent {
         use serde_json::to_string as json;
         Ok(match self {
             Self::ApprovalRequest(data) => ("tool.approval_request", json(data)?),
+            Self::Rehearsed(data) => ("tool.rehearsed", json(data)?),
             Self::ApprovalDecided(data) => ("tool.approval_decided", json(data)?),
             Self::ToolState(data) => ("tool.state", json(data)?),
             Self::Signal(data) => ("tool.execution_signal", json(data)?),
@@ -142,20 +146,13 @@ impl StreamEvent {
             Event::RunFailed { code, message, hint } => {
                 Self::RunError(RunError { code, message, hint, at })
             }
-            Event::ApprovalRequested { approval } => {
-                return asked(gate, approval, entry.at).await;
-            }
-            Event::ApprovalResolved { approval, status, by, feedback, .. } => {
-                return decided(gate, approval, (status, by, feedback), at).await;
-            }
+            event @ (Event::ApprovalRequested { .. }
+            | Event::Rehearsed { .. }
+            | Event::ApprovalResolved { .. }
+            | Event::ExecutionSignal { .. }) => return Self::of_approval(gate, event, at).await,
             Event::ToolState { execution, tool_name, status, executor, .. } => {
                 let waiting_for = WaitingFor::of(status, executor);
                 state(gate, project, (execution, tool_name, status, waiting_for), at).await?
-            }
-            Event::ExecutionSignal { approval, holder, .. } => {
-                let call = gate.store().approval(approval).await?;
-                let theirs = call.filter(|it| it.lease().is_some_and(|it| it.holder == holder));
-                return Ok(theirs.and_then(|it| Self::signal(it, gate.clock().now())));
             }
             Event::ResultReceived { execution } => Self::ResultAck(ResultAck {
                 tool_id: execution.to_string(),
@@ -172,6 +169,29 @@ impl StreamEvent {
             // Nothing that a client of tools would do otherwise.
             Event::SettingsChanged => return Ok(None),
         }))
+    }
+
+    /// Returns what an event says that needs a look at the approval.
+    async fn of_approval(gate: &Gate, event: Event, at: At) -> Result<Option<Self>, StoreError> {
+        match event {
+            Event::ApprovalRequested { approval } => {
+                let asked = asked(gate, approval, at.timestamp).await?;
+                Ok(asked.map(|asked| Self::ApprovalRequest(Box::new(asked))))
+            }
+            Event::Rehearsed { approval } => {
+                let asked = asked(gate, approval, at.timestamp).await?;
+                Ok(asked.map(|asked| Self::Rehearsed(Box::new(asked))))
+            }
+            Event::ApprovalResolved { approval, status, by, feedback, .. } => {
+                decided(gate, approval, (status, by, feedback), at).await
+            }
+            Event::ExecutionSignal { approval, holder, .. } => {
+                let call = gate.store().approval(approval).await?;
+                let theirs = call.filter(|it| it.lease().is_some_and(|it| it.holder == holder));
+                Ok(theirs.and_then(|it| Self::signal(it, gate.clock().now())))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Returns what a client is told that has a call; none if it no longer has.
@@ -215,13 +235,11 @@ async fn asked(
     gate: &Gate,
     id: ApprovalId,
     timestamp: Timestamp,
-) -> Result<Option<StreamEvent>, StoreError> {
+) -> Result<Option<ApprovalAsked>, StoreError> {
     let Some(approval) = gate.store().approval(id).await? else { return Ok(None) };
     let timeout_seconds = seconds_given(gate, &approval).await?;
     let description = approval.summary.clone();
-    let asked =
-        ApprovalAsked { approval: approval.into(), timeout_seconds, description, timestamp };
-    Ok(Some(StreamEvent::ApprovalRequest(Box::new(asked))))
+    Ok(Some(ApprovalAsked { approval: approval.into(), timeout_seconds, description, timestamp }))
 }
 
 /// How long people have. Once it is settled that is no longer kept: then it is what they have today.

@@ -195,6 +195,7 @@ async fn shown(app: &App, id: &str) -> Result<ProjectView, ApiError> {
         approvals: app.approvals(&id).await?,
         servers: app.gate.usual_timeouts(),
         switch: app.approval_switch,
+        sandbox: &app.sandbox,
     };
     Ok(ProjectView::of(stored, standing))
 }

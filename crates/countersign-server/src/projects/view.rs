@@ -1,6 +1,7 @@
 //! Projects as clients see them, and what clients may change of them.
 
 use countersign_gate::{Changed, ProjectSettings, StoredProject, Timeouts};
+use countersign_tools::{Level, Sandbox};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -39,6 +40,8 @@ pub(crate) struct SettingsView {
     approval_timeout_seconds: TimeoutsView,
     /// Whether people are asked where a run names no mode.
     tool_approval_enabled: bool,
+    /// Whether commands are tried out while they wait.
+    rehearse: bool,
 }
 
 /// What a project has settled itself; null is as the server has it.
@@ -68,11 +71,48 @@ pub(crate) struct ServerSettingsView {
     /// `TOOL_APPROVAL_ENABLED`. `true` holds in every project, whatever it has settled; null: not set.
     #[schema(required)]
     tool_approval_enabled: Option<bool>,
+    sandbox: SandboxView,
+}
+
+/// Where commands of agents run, as it was found out when the server started.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SandboxView {
+    level: SandboxLevel,
+    /// Why it is not worth more; left out where it is all there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    why: Option<String>,
+}
+
+/// What the sandbox is worth.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SandboxLevel {
+    /// A view by bubblewrap, Landlock and seccomp.
+    Full,
+    /// A view by bubblewrap and seccomp, without Landlock.
+    View,
+    /// Landlock and seccomp: no writing outside, no network, and nothing guarded in the workspace.
+    Fence,
+    /// Nothing: a command can do what its user can.
+    None,
+}
+
+impl From<&Sandbox> for SandboxView {
+    fn from(sandbox: &Sandbox) -> Self {
+        let level = match sandbox.level() {
+            Level::Full => SandboxLevel::Full,
+            Level::View => SandboxLevel::View,
+            Level::Fence => SandboxLevel::Fence,
+            Level::None => SandboxLevel::None,
+        };
+        Self { level, why: sandbox.why().map(str::to_owned) }
+    }
 }
 
 /// What holds beside a project's own settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct Standing<'a> {
     /// How long its people have.
     pub(crate) timeouts: Timeouts,
     /// Whether they are asked.
@@ -80,6 +120,8 @@ pub(crate) struct Standing {
     /// How long people have where a project has settled nothing.
     pub(crate) servers: Timeouts,
     pub(crate) switch: ApprovalSwitch,
+    /// Where its commands run.
+    pub(crate) sandbox: &'a Sandbox,
 }
 
 /// How long people have to decide, in seconds, by risk.
@@ -93,9 +135,9 @@ pub(crate) struct TimeoutsView {
 
 impl ProjectView {
     /// Returns the view of a project in which this holds.
-    pub(crate) fn of(stored: StoredProject, standing: Standing) -> Self {
+    pub(crate) fn of(stored: StoredProject, standing: Standing<'_>) -> Self {
         let StoredProject { project, settings, changed } = stored;
-        let Standing { timeouts, approvals, servers, switch } = standing;
+        let Standing { timeouts, approvals, servers, switch, sandbox } = standing;
         let (changed_by, changed_at) = changed.map(|Changed { by, at }| (by, at)).unzip();
         Self {
             project_id: project.id.to_string(),
@@ -104,6 +146,7 @@ impl ProjectView {
             settings: SettingsView {
                 approval_timeout_seconds: timeouts.into(),
                 tool_approval_enabled: approvals != Approvals::Off,
+                rehearse: settings.rehearse.unwrap_or(false),
             },
             approvals: approvals.into(),
             own: OwnSettingsView {
@@ -120,6 +163,7 @@ impl ProjectView {
                     ApprovalSwitch::On => Some(true),
                     ApprovalSwitch::Off => Some(false),
                 },
+                sandbox: sandbox.into(),
             },
             changed_by,
             changed_at,
@@ -141,6 +185,11 @@ pub(crate) struct SettingsChange {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     tool_approval_enabled: Given<bool>,
+    /// Whether commands are tried out while they wait: in the sandbox, on a copy of the workspace,
+    /// without the net.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    rehearse: Given<bool>,
 }
 
 /// How long people are to have, in seconds, by risk.
@@ -203,5 +252,6 @@ impl SettingsChange {
         settings.high_seconds = high.over(settings.high_seconds);
         let enabled = self.tool_approval_enabled;
         settings.tool_approval_enabled = enabled.over(settings.tool_approval_enabled);
+        settings.rehearse = self.rehearse.over(settings.rehearse);
     }
 }

@@ -173,6 +173,7 @@ impl Connection {
             Event::ApprovalRequested { approval } => {
                 self.tell_request(socket, approval, watched, place).await
             }
+            Event::Rehearsed { approval } => self.tell_rehearsal(socket, approval, place).await,
             // Everyone who was shown a request learns what became of it, once: it is settled for good.
             Event::ApprovalResolved { approval, .. }
                 if !self.shown.remove(&approval) && !watched =>
@@ -223,6 +224,26 @@ impl Connection {
                 self.shown.insert(id);
                 let request = ApprovalRequest::from(approval);
                 self.send_at(socket, Body::ToolApprovalRequest(Box::new(request)), place).await
+            }
+            Ok(_) => Ok(()),
+            Err(error) => self.give_up(socket, &error).await,
+        }
+    }
+
+    /// Says how the rehearsal of a request stands, to those who were shown it and while it waits.
+    async fn tell_rehearsal(
+        &self,
+        socket: &mut WebSocket,
+        id: ApprovalId,
+        place: Place,
+    ) -> Result<(), Gone> {
+        if !self.shown.contains(&id) {
+            return Ok(());
+        }
+        match self.app.gate.store().approval(id).await {
+            Ok(Some(approval)) if approval.deadline().is_some() => {
+                let request = ApprovalRequest::from(approval);
+                self.send_at(socket, Body::ToolRehearsed(Box::new(request)), place).await
             }
             Ok(_) => Ok(()),
             Err(error) => self.give_up(socket, &error).await,

@@ -49,6 +49,8 @@ pub(crate) enum Body {
     User(UserMessage),
     /// A call waits for a decision.
     ToolApprovalRequest(Box<ApprovalRequest>),
+    /// The rehearsal of a call that waits came a step further: the request as it now is.
+    ToolRehearsed(Box<ApprovalRequest>),
     /// A call that waited is decided.
     ToolApprovalResolved(ApprovalResolved),
     /// A call that runs elsewhere came a step further; only sent to those who resumed.
@@ -303,6 +305,7 @@ impl Body {
                 Self::ToolUndone(ToolUndoneMessage { content })
             }
             Event::ApprovalRequested { .. }
+            | Event::Rehearsed { .. }
             | Event::ToolState { .. }
             | Event::ExecutionSignal { .. }
             | Event::ResultReceived { .. }

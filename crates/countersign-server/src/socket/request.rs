@@ -1,6 +1,7 @@
 //! A request for approval as clients see it: S1.7's fields, and ours.
 
 mod preview;
+mod rehearsal;
 
 use std::collections::BTreeSet;
 

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
-use super::own;
 use super::view::ExecutionView;
+use super::{keeping, own};
 use crate::app::App;
 use crate::body::Body;
 use crate::chat::session_id;
@@ -118,6 +118,7 @@ pub(crate) async fn hand_in(
     } else {
         stands
     };
+    keeping::before(&app, &stands).await;
     Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
 }
 
@@ -138,6 +139,7 @@ pub(crate) async fn get(
     let wait = wait(query.wait_seconds)?;
     let stands = heir(&app, own(&app, &place, &tool).await?).await?;
     let stands = until_changed(&app, stands, wait).await?;
+    keeping::before(&app, &stands).await;
     Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
 }
 

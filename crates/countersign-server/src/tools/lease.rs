@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::own;
+use super::{keeping, own};
 use crate::app::App;
 use crate::body::MaybeBody;
 use crate::error::ApiError;
@@ -104,6 +104,7 @@ pub(crate) async fn hold(
         let why = "Claude Code runs its own calls";
         return Err(ApiError::conflict("not_yours", why).with_execution(call));
     } else {
+        keeping::before(&app, &call).await;
         let lent = in_time(async move { gate.lend(id, &person, CALLERS_LEASE).await });
         lent.await?.map_err(|refused| {
             let why = refused.to_string();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::lease::LeaseShown;
-use super::own;
+use super::{keeping, own};
 use crate::app::App;
 use crate::body::{Body, RESULT_LIMIT};
 use crate::error::ApiError;
@@ -80,6 +80,7 @@ pub(crate) async fn report(
     let token = lease.map(LeaseShown::token);
     let (gate, id) = (app.gate.clone(), call.id);
     let stands = in_time(async move { gate.report(id, token, reported).await }).await?;
+    keeping::after(&app, &stands).await;
     Ok(Json(ResultTaken {
         success: true,
         tool_id: stands.call.id.to_string(),

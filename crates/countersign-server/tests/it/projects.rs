@@ -20,7 +20,8 @@ async fn the_default_project_is_the_first_root() {
     assert_eq!(one["name"], "ws");
     assert_eq!(
         one["settings"],
-        json!({"approval_timeout_seconds": {"MEDIUM": 300, "HIGH": 600}, "tool_approval_enabled": true})
+        json!({"approval_timeout_seconds": {"MEDIUM": 300, "HIGH": 600}, "tool_approval_enabled": true,
+            "rehearse": false})
     );
     let by_id = world.get(&format!("/my/projects/{}", one["project_id"].as_str().unwrap())).await;
     assert_eq!(by_id, one);
@@ -71,7 +72,8 @@ async fn a_project_says_what_is_its_own_what_is_the_servers_and_who_changed_it_l
     assert_eq!((&one["own"], &one["approvals"]), (&nothing, &json!("chosen")));
     assert_eq!(
         one["server"],
-        json!({"approval_timeout_seconds": {"MEDIUM": 300, "HIGH": 600}, "tool_approval_enabled": null})
+        json!({"approval_timeout_seconds": {"MEDIUM": 300, "HIGH": 600}, "tool_approval_enabled": null,
+            "sandbox": {"level": "none", "why": "it is switched off"}})
     );
     assert_eq!((one.get("changed_by"), one.get("changed_at")), (None, None));
     let mut page = world.client().await;

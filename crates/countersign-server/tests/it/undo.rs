@@ -162,3 +162,55 @@ async fn nothing_is_kept_of_what_changed_nothing() {
         "not_found"
     );
 }
+
+/// Hands in a write of another agent, and has it approved; the agent has heard so.
+async fn handed_in(world: &World, content: &str) -> Value {
+    let call = json!({"tool_name": "Write", "session_id": "s", "tool_use_id": "t1",
+        "tool_input": {"file_path": "old.txt", "content": content}});
+    let (_, call) = world.post("/my/projects/default/tools/calls", call).await;
+    let id = call["approval_id"].as_str().unwrap();
+    let approve = format!("/my/projects/default/approvals/{id}/approve");
+    let (status, said) = world.post(&approve, json!({"decision": "approved"})).await;
+    assert_eq!(status, StatusCode::OK, "{said}");
+    let told = world.get(&of(&call, "")).await;
+    assert_eq!(told["status"], "approved", "{told}");
+    call
+}
+
+fn of(call: &Value, rest: &str) -> String {
+    format!("/my/projects/default/tools/{}{rest}", call["tool_id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn what_another_agent_changed_itself_is_put_back_once_it_has_reported() {
+    let world = World::playing(CHANGES).await;
+    std::fs::write(world.path("old.txt"), "one\n").unwrap();
+    let call = handed_in(&world, "two\n").await;
+    std::fs::write(world.path("old.txt"), "two\n").unwrap();
+    // Who asks again changes nothing of what was kept.
+    world.get(&of(&call, "")).await;
+    let shown = world.get(&of(&call, "/undo")).await;
+    assert_eq!(actions(&shown), [("old.txt", "refused")], "nobody has said that it is done");
+    let done = json!({"status": "completed", "result": {"success": true}});
+    world.post(&of(&call, "/result"), done.clone()).await;
+    let shown = world.get(&of(&call, "/undo")).await;
+    assert_eq!(actions(&shown), [("old.txt", "restore")], "{shown}");
+    std::fs::write(world.path("old.txt"), "somebody else\n").unwrap();
+    world.post(&of(&call, "/result"), done).await;
+    let shown = world.get(&of(&call, "/undo")).await;
+    assert_eq!(actions(&shown), [("old.txt", "refused")], "what came later is not its work");
+    std::fs::write(world.path("old.txt"), "two\n").unwrap();
+    let shown = world.get(&of(&call, "/undo")).await;
+    let (status, _) = world.post(&of(&call, "/undo"), json!({"digest": shown["digest"]})).await;
+    assert_eq!((status, world.file("old.txt").as_str()), (StatusCode::OK, "one\n"));
+}
+
+#[tokio::test]
+async fn an_agent_that_works_on_another_machine_leaves_nothing_here_to_undo() {
+    let world = World::playing(CHANGES).await;
+    std::fs::write(world.path("old.txt"), "one\n").unwrap();
+    let call = handed_in(&world, "two\n").await;
+    let done = json!({"status": "completed", "result": {"success": true}});
+    world.post(&of(&call, "/result"), done).await;
+    assert_eq!(world.get(&of(&call, "/undo")).await["error"]["code"], "nothing_to_undo");
+}

@@ -128,6 +128,7 @@ impl World {
                 keep: Some(keep),
                 claude: countersign_agent::ClaudeSetup::default(),
                 approval_switch: countersign_server::ApprovalSwitch::Unset,
+                sandbox: countersign_tools::Sandbox::off(),
                 credential: Credential::Token(TOKEN.into()),
                 metrics: Arc::new(String::new),
             }

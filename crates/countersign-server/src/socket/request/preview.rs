@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::rehearsal::RehearsalView;
 use crate::rules::RuleEffect;
 
 /// What kind of preview it is.
@@ -26,6 +27,18 @@ pub(crate) struct DiffStat {
     removed: usize,
     /// How many lines of the diff were left out of `diff_lines`.
     omitted: usize,
+}
+
+impl DiffStat {
+    /// Returns how much all of them change together.
+    pub(super) fn of_all(files: &[DiffPreview]) -> Self {
+        let sum = |count: fn(&DiffPreview) -> usize| files.iter().map(count).sum();
+        Self {
+            added: sum(|file| file.diff.added),
+            removed: sum(|file| file.diff.removed),
+            omitted: sum(|file| file.diff.omitted),
+        }
+    }
 }
 
 /// One command of a command line, what it would do and what was said of it.
@@ -67,6 +80,10 @@ pub(crate) enum PreviewData {
         warnings: Vec<String>,
         /// Its commands one by one.
         parts: Vec<PartView>,
+        /// What it did when it was tried out; left out where that was not wanted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        rehearsal: Option<RehearsalView>,
     },
     Generic {
         input: Value,
@@ -127,6 +144,18 @@ impl FileView {
         let (file_path, diff_lines) = (file_path.to_owned(), Some(diff.diff.lines.clone()));
         let omitted_lines = Some(diff.diff.omitted).filter(|omitted| *omitted > 0);
         Self { file_path, omitted_lines, diff_lines, ..Self::of(diff) }
+    }
+
+    /// Returns the views of several files: what is gone comes first, so that nobody misses it.
+    pub(super) fn of_all(files: &[DiffPreview]) -> Vec<Self> {
+        let views = files.iter().enumerate().map(|(index, file)| Self {
+            index: Some(index),
+            diff_lines: Some(file.diff.lines.clone()),
+            ..Self::of(file)
+        });
+        let mut views: Vec<_> = views.collect();
+        views.sort_by_key(|file| !file.is_deleted);
+        views
     }
 
     /// Returns the view of one file, without its diff.
@@ -194,29 +223,25 @@ impl Shown {
         }
     }
 
-    /// Several files at once: what is gone comes first, so that nobody misses it.
     fn of_files(files: &[DiffPreview]) -> Self {
-        let sum = |count: fn(&DiffPreview) -> usize| files.iter().map(count).sum();
-        let diff_stat = Some(DiffStat {
-            added: sum(|file| file.diff.added),
-            removed: sum(|file| file.diff.removed),
-            omitted: sum(|file| file.diff.omitted),
-        });
-        let views = files.iter().enumerate().map(|(index, file)| FileView {
-            index: Some(index),
-            diff_lines: Some(file.diff.lines.clone()),
-            ..FileView::of(file)
-        });
-        let mut files: Vec<_> = views.collect();
-        files.sort_by_key(|file| !file.is_deleted);
+        let diff_stat = Some(DiffStat::of_all(files));
+        let files = FileView::of_all(files);
         let data = PreviewData::MultiDiff { files };
         Self { kind: PreviewType::MultiDiff, data, diff_stat, ..Self::of_input(json!(null)) }
     }
 
     fn of_command(preview: CommandPreview) -> Self {
-        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts } = preview;
-        let parts = parts.into_iter().map(PartView::from).collect();
-        let data = PreviewData::Command { command, cwd, description, timeout_ms, warnings, parts };
+        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts, rehearsal } =
+            preview;
+        let data = PreviewData::Command {
+            command,
+            cwd,
+            description,
+            timeout_ms,
+            warnings,
+            parts: parts.into_iter().map(PartView::from).collect(),
+            rehearsal: rehearsal.map(RehearsalView::from),
+        };
         Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
     }
 

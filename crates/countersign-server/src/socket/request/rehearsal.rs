@@ -1,0 +1,84 @@
+//! The rehearsal of a command as clients see it.
+
+use countersign_core::{Rehearsal, RehearsalEnd, Rehearsed};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::preview::{DiffStat, FileView};
+
+/// What a command did when it was tried out where nothing could come of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(crate) enum RehearsalView {
+    /// It is under way.
+    Running,
+    Done(Box<RehearsedView>),
+    /// There is none, and this is why.
+    Impossible {
+        reason: String,
+    },
+}
+
+/// A rehearsal that is over.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RehearsedView {
+    /// The exit code; none where it did not end by itself.
+    #[schema(required)]
+    exit_code: Option<i32>,
+    /// Whether it had not ended when its time was up.
+    timed_out: bool,
+    /// What ended it, where it did not end by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ended_by: Option<String>,
+    /// What the model would be told, secrets masked.
+    output: String,
+    /// The files it changed, what is gone first.
+    files: Vec<FileView>,
+    diff_stat: DiffStat,
+    /// How many more files it changed than are shown.
+    more_files: usize,
+    /// The folders it made and removed, in words.
+    folders: Vec<String>,
+    took_ms: u64,
+    /// Whether a yes keeps exactly this. If not, a yes runs the command.
+    keeps: bool,
+    /// Why a yes runs the command, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    runs_again: Option<String>,
+}
+
+impl From<Rehearsal> for RehearsalView {
+    fn from(rehearsal: Rehearsal) -> Self {
+        match rehearsal {
+            Rehearsal::Running => Self::Running,
+            Rehearsal::Impossible { why } => Self::Impossible { reason: why },
+            Rehearsal::Done(done) => Self::Done(Box::new((*done).into())),
+        }
+    }
+}
+
+impl From<Rehearsed> for RehearsedView {
+    fn from(done: Rehearsed) -> Self {
+        let Rehearsed { end, output, files, more_files, folders, took_ms, runs_again, .. } = done;
+        let (exit_code, ended_by) = match &end {
+            RehearsalEnd::Exited { code } => (Some(*code), None),
+            RehearsalEnd::Killed { by } => (None, Some(by.clone())),
+            RehearsalEnd::TimedOut { .. } => (None, None),
+        };
+        Self {
+            exit_code,
+            timed_out: matches!(end, RehearsalEnd::TimedOut { .. }),
+            ended_by,
+            output,
+            diff_stat: DiffStat::of_all(&files),
+            files: FileView::of_all(&files),
+            more_files,
+            folders,
+            took_ms,
+            keeps: runs_again.is_none(),
+            runs_again,
+        }
+    }
+}
