@@ -1,6 +1,6 @@
 // What a test with the real Claude Code CLI needs: a server that can start it, a scripted model, and its own hands.
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { cli } from "./cell.mjs";
@@ -51,6 +51,30 @@ say = "Somebody else looks into it."
 call = { tool = "Task", input = { description = "Run it", prompt = "run mkdir below", subagent_type = "general-purpose", run_in_background = false } }
 [[script.turn]]
 say = "The other one said: {{result}}"
+
+[[script]]
+prompt = '(?m)^note the whole list'
+[[script.turn]]
+call = { tool = "TodoWrite", input = { todos = [ { content = "Look", status = "completed", activeForm = "Looking" }, { content = "Sweep", status = "in_progress", activeForm = "Sweeping" } ] } }
+[[script.turn]]
+call = { tool = "Write", input = { file_path = "swept.txt", content = "one\\n" } }
+[[script.turn]]
+say = "It said: {{result}}"
+
+[[script]]
+prompt = '(?m)^note task by task'
+[[script.turn]]
+call = { tool = "TaskCreate", input = { subject = "Look", description = "Around", activeForm = "Looking" } }
+[[script.turn]]
+call = { tool = "TaskCreate", input = { subject = "Sweep", description = "All of it", activeForm = "Sweeping" } }
+[[script.turn]]
+call = { tool = "TaskUpdate", input = { taskId = "1", status = "completed" } }
+[[script.turn]]
+call = { tool = "TaskUpdate", input = { taskId = "2", status = "in_progress" } }
+[[script.turn]]
+call = { tool = "Write", input = { file_path = "swept.txt", content = "one\\n" } }
+[[script.turn]]
+say = "It said: {{result}}"
 
 [[script]]
 prompt = '(?m)^ask me'
@@ -165,6 +189,12 @@ function finished(world, program, args, env) {
     child.once("error", reject);
     child.once("exit", (code) => (code === 0 ? resolve(said) : reject(new Error(`${program} ended with ${code}: ${said}`))));
   });
+}
+
+/** Gives the CLI settings of its own. */
+export async function putSettings(world, settings) {
+  await mkdir(join(world.home, ".claude"), { recursive: true });
+  await writeFile(join(world.home, ".claude", "settings.json"), JSON.stringify(settings));
 }
 
 /** Puts our hook, and nothing else, into the CLI's settings. */

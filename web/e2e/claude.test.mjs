@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { inCell } from "./cell.mjs";
-import { claudeByHand, heardByModel, installHook, planFile, sendToClaude, startClaudeWorld, written } from "./claude-world.mjs";
+import { claudeByHand, heardByModel, installHook, planFile, putSettings, sendToClaude, startClaudeWorld, written } from "./claude-world.mjs";
 import { RESULTS } from "./places.mjs";
 import { decide, dialog, done, openTab, rest, send, transcript } from "./world.mjs";
 
@@ -150,6 +150,47 @@ await inCell(import.meta.url, () => {
     await row.click();
     await page.getByText(/wanted by its subagent general-purpose/).waitFor();
     await picture(page, "subagent-history");
+  });
+
+  // Which of the two it has, the CLI decides by its version and its model.
+  const noting = [
+    ["note the whole list", { CLAUDE_CODE_ENABLE_TODO_TOOLS: "1", CLAUDE_CODE_ENABLE_TASKS: "0" }],
+    ["note task by task", { CLAUDE_CODE_ENABLE_TODO_TOOLS: "1" }],
+  ];
+  for (const [prompt, env] of noting) {
+    test(`what the CLI notes to do is a list over the prompt: ${prompt}`, async (t) => {
+      const world = await startClaudeWorld(t);
+      await putSettings(world, { env });
+      const page = await openTab(world);
+      await sendToClaude(page, prompt);
+      await dialog(page, "Write").waitFor();
+      const line = page.getByRole("region", { name: "Tasks" }).getByRole("button", { name: /1 of 2 done.*Sweeping/ });
+      await line.click();
+      await picture(page, prompt.replaceAll(" ", "-"));
+      await page.reload();
+      await line.waitFor();
+      await decide(page, "Approve");
+      await done(page);
+    });
+  }
+
+  test("what the CLI wrote is undone from the history", async (t) => {
+    const world = await startClaudeWorld(t);
+    const page = await openTab(world);
+    await sendToClaude(page, "write a.txt");
+    await dialog(page, "Write").waitFor();
+    await decide(page, "Approve");
+    await done(page);
+    assert.equal(await written(world, "a.txt"), "one\ntwo\n");
+    await page.goto(`${world.url}history`);
+    await page.getByRole("button", { name: /Write.*a\.txt.*Completed/ }).click();
+    await page.getByRole("button", { name: "Undo…" }).click();
+    const sheet = page.getByRole("dialog", { name: /^Undo/ });
+    await sheet.getByRole("button", { name: "Put back 1 file" }).waitFor();
+    await picture(page, "undo");
+    await sheet.getByRole("button", { name: "Put back 1 file" }).click();
+    await sheet.getByText("1 file is as it was before.").waitFor();
+    assert.equal(await written(world, "a.txt"), null);
   });
 
   test("a run of the CLI and one of our own loop share one queue", async (t) => {

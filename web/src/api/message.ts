@@ -7,6 +7,10 @@ export type Schemas = components["schemas"];
 export type ServerMessage = Schemas["ServerMessage"];
 export type ClientCommand = Schemas["ClientCommand"];
 export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+/** The rehearsal of a request came a step further: the request as it now is. */
+export type RehearsedMessage = Extract<ServerMessage, { type: "tool_rehearsed" }>;
+/** What a command did when it was tried out. */
+export type Rehearsal = Schemas["RehearsalView"];
 /** A call that runs elsewhere came a step further. A person's own decision is told by `tool_approval_resolved` only. */
 export type ToolStateMessage = Extract<ServerMessage, { type: "tool_state" }>;
 /** A call that runs elsewhere has written some more; live, so never sent twice. */
@@ -59,11 +63,17 @@ export function parseMessage(data: unknown): ServerMessage | null {
   }
 }
 
+const APPROVALS: ReadonlySet<ServerMessage["type"]> = new Set([
+  "tool_approval_request",
+  "tool_approval_resolved",
+  "tool_rehearsed",
+]);
+
 /**
  * A message's place in the log, if it came in its turn. Requests and their outcomes may not: they are also sent
  * between connecting and `resume`, ahead of the replay, so their numbers say nothing about how far we have read.
  */
 export function placeOf(message: ServerMessage): number | null {
-  const isApproval = message.type === "tool_approval_request" || message.type === "tool_approval_resolved";
+  const isApproval = APPROVALS.has(message.type);
   return isApproval ? null : (message.seq ?? null);
 }

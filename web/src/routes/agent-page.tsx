@@ -7,6 +7,7 @@ import { ProblemBanner } from "../features/agent/problem-banner";
 import { PromptBox } from "../features/agent/prompt-box";
 import type { RunSettings } from "../features/agent/run-settings";
 import { useAgent } from "../features/agent/store";
+import { TodoBar } from "../features/agent/todo-bar";
 import { Transcript } from "../features/agent/transcript";
 import { useApprovals } from "../features/approvals/store";
 import styles from "./agent-page.module.css";
@@ -38,6 +39,7 @@ function Conversation({ socket, isLive }: { socket: AgentSocket; isLive: boolean
     <main className={styles.main}>
       {isDemo && <p className={styles.demo}>Demo model: scripted answers, no API key needed</p>}
       <Transcript onShowApproval={onShowApproval} welcome={<Welcome />} />
+      <TodoBar />
       <ProblemBanner />
       <PromptBox isLive={isLive} onSend={onSend} onStop={() => stopRun(socket)} />
     </main>

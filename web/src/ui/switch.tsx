@@ -6,13 +6,15 @@ interface SwitchProps {
   label: string;
   isOn: boolean;
   disabled?: boolean;
+  /** Whether it keeps people safe: then off looks like danger. */
+  guards?: boolean;
   /** The id of what says what it means as it stands. */
   describedBy?: string;
   onSwitch: () => void;
 }
 
 /** On or off, at once; the word stands beside it, so that it never rests on colour and place alone. */
-export function Switch({ label, isOn, disabled = false, describedBy, onSwitch }: SwitchProps) {
+export function Switch({ label, isOn, disabled = false, guards = false, describedBy, onSwitch }: SwitchProps) {
   const id = useId();
   return (
     <span className={styles.row}>
@@ -23,6 +25,7 @@ export function Switch({ label, isOn, disabled = false, describedBy, onSwitch }:
         type="button"
         role="switch"
         className={styles.switch}
+        data-guards={guards}
         aria-checked={isOn}
         aria-labelledby={id}
         aria-describedby={describedBy}

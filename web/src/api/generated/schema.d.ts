@@ -840,6 +840,9 @@ export interface components {
         }) | (components["schemas"]["ApprovalRequest"] & {
             /** @enum {string} */
             type: "tool_approval_request";
+        }) | (components["schemas"]["ApprovalRequest"] & {
+            /** @enum {string} */
+            type: "tool_rehearsed";
         }) | (components["schemas"]["ApprovalResolved"] & {
             /** @enum {string} */
             type: "tool_approval_resolved";
@@ -1394,6 +1397,8 @@ export interface components {
             warnings: string[];
             /** @description Its commands one by one. */
             parts: components["schemas"]["PartView"][];
+            /** @description What it did when it was tried out; left out where that was not wanted. */
+            rehearsal?: components["schemas"]["RehearsalView"];
         } | {
             input: unknown;
         };
@@ -1472,6 +1477,45 @@ export interface components {
             reason: string;
             /** @description The digest of what they said. */
             result: string;
+        };
+        /** @description What a command did when it was tried out where nothing could come of it. */
+        RehearsalView: {
+            /** @enum {string} */
+            state: "running";
+        } | (components["schemas"]["RehearsedView"] & {
+            /** @enum {string} */
+            state: "done";
+        }) | {
+            reason: string;
+            /** @enum {string} */
+            state: "impossible";
+        };
+        /** @description A rehearsal that is over. */
+        RehearsedView: {
+            /**
+             * Format: int32
+             * @description The exit code; none where it did not end by itself.
+             */
+            exit_code: number | null;
+            /** @description Whether it had not ended when its time was up. */
+            timed_out: boolean;
+            /** @description What ended it, where it did not end by itself. */
+            ended_by?: string;
+            /** @description What the model would be told, secrets masked. */
+            output: string;
+            /** @description The files it changed, what is gone first. */
+            files: components["schemas"]["FileView"][];
+            diff_stat: components["schemas"]["DiffStat"];
+            /** @description How many more files it changed than are shown. */
+            more_files: number;
+            /** @description The folders it made and removed, in words. */
+            folders: string[];
+            /** Format: int64 */
+            took_ms: number;
+            /** @description Whether a yes keeps exactly this. If not, a yes runs the command. */
+            keeps: boolean;
+            /** @description Why a yes runs the command, where it does. */
+            runs_again?: string;
         };
         /**
          * @description A no. A field that is not known is refused.
@@ -1724,6 +1768,17 @@ export interface components {
             /** @description Whether something was going on: else the answer is 409. */
             interrupted: boolean;
         };
+        /**
+         * @description What the sandbox is worth.
+         * @enum {string}
+         */
+        SandboxLevel: "full" | "view" | "fence" | "none";
+        /** @description Where commands of agents run, as it was found out when the server started. */
+        SandboxView: {
+            level: components["schemas"]["SandboxLevel"];
+            /** @description Why it is not worth more; left out where it is all there is. */
+            why?: string;
+        };
         /** @description One message, and where in the log it stands. */
         ServerMessage: components["schemas"]["Body"] & components["schemas"]["Place"];
         /** @description What the server was started with. */
@@ -1731,6 +1786,7 @@ export interface components {
             approval_timeout_seconds: components["schemas"]["TimeoutsView"];
             /** @description `TOOL_APPROVAL_ENABLED`. `true` holds in every project, whatever it has settled; null: not set. */
             tool_approval_enabled: boolean | null;
+            sandbox: components["schemas"]["SandboxView"];
         };
         /** @description A page of conversations, the latest first. */
         SessionList: {
@@ -1765,12 +1821,19 @@ export interface components {
         SettingsChange: {
             approval_timeout_seconds?: components["schemas"]["TimeoutsChange"];
             tool_approval_enabled?: boolean | null;
+            /**
+             * @description Whether commands are tried out while they wait: in the sandbox, on a copy of the workspace,
+             *     without the net.
+             */
+            rehearse?: boolean | null;
         };
         /** @description What holds for a project: its own settings, and the server's where it has none. */
         SettingsView: {
             approval_timeout_seconds: components["schemas"]["TimeoutsView"];
             /** @description Whether people are asked where a run names no mode. */
             tool_approval_enabled: boolean;
+            /** @description Whether commands are tried out while they wait. */
+            rehearse: boolean;
         };
         /** @description Rules to try on what was recorded. */
         SimulatedRules: {
@@ -1807,6 +1870,11 @@ export interface components {
             data: components["schemas"]["ApprovalDecided"];
             /** @enum {string} */
             event: "tool.approval_decided";
+        } | {
+            /** @description The rehearsal of a call that waits came a step further: the request as it now is. */
+            data: components["schemas"]["ApprovalAsked"];
+            /** @enum {string} */
+            event: "tool.rehearsed";
         } | {
             /** @description A call came into another state than by a person's decision. */
             data: components["schemas"]["ToolState"];

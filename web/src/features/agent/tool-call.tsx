@@ -2,6 +2,7 @@
 import { memo, useState } from "react";
 
 import { exchangesOf, planOf, questionsOf } from "../../api/asking";
+import { notedList, readList } from "../../api/todos";
 import { classNames } from "../../lib/class-names";
 import { BLANKS } from "../../lib/visible-text";
 import { Badge } from "../../ui/badge";
@@ -16,6 +17,7 @@ import { Visible } from "../../ui/visible";
 import { ClientProgress } from "./client-progress";
 import { whereabouts } from "./elsewhere";
 import type { LiveOutput, Step } from "./elsewhere";
+import { TodoItems } from "./todo-items";
 import styles from "./tool-call.module.css";
 import { ToolOutput } from "./tool-output";
 import { isCommand, summarizeTool } from "./tool-summary";
@@ -63,6 +65,7 @@ export const ToolCall = memo(function ToolCall(props: ToolCallProps) {
         )}
       </div>
       <Asked call={asked} isWaiting={verdict?.status === "PENDING"} />
+      <Noted call={asked} result={item.result} />
       {isOpen ? <Details item={item} /> : <ToolOutput text={outputOf(item, verdict)} />}
       <ClientProgress whereabouts={placeOf(props)} output={output} byPerson={verdict !== undefined} />
     </div>
@@ -79,6 +82,17 @@ function Asked({ call, isWaiting }: { call: { tool_name: string; tool_input: unk
     <div className={styles.asked}>
       {exchanges && <ExchangeList exchanges={exchanges} unanswered={isWaiting ? "waits for your answer" : "not answered"} />}
       {plan !== null && <MarkedText text={plan} label="Plan" />}
+    </div>
+  );
+}
+
+/** The list that a call has noted or read: what it is about, not its JSON. */
+function Noted({ call, result }: { call: { tool_name: string; tool_input: unknown }; result: ToolItem["result"] }) {
+  const todos = notedList(call) ?? (result && readList(call, result.content));
+  if (!todos || todos.length === 0 || result?.isError) return null;
+  return (
+    <div className={styles.noted}>
+      <TodoItems todos={todos} label="Tasks" />
     </div>
   );
 }

@@ -1,5 +1,7 @@
 // One line for a tool call: its name and what it is about.
 import { isPersonal } from "../../api/asking";
+import { addedTodo, changedTodo, notedList } from "../../api/todos";
+import { progressOf, progressText } from "./todo-lists";
 
 export interface ToolSummary {
   name: string;
@@ -12,7 +14,19 @@ const TELLING = ["file_path", "notebook_path", "command", "pattern", "path", "ur
 export function summarizeTool(name: string, input: unknown, root: string | undefined): ToolSummary {
   // What is asked stands below the line, in full.
   if (isPersonal({ tool_name: name, tool_input: input })) return { name, detail: "" };
+  const noted = notedText({ tool_name: name, tool_input: input });
+  if (noted !== null) return { name, detail: firstLine(noted) };
   return { name, detail: firstLine(relativeTo(tellingField(input), root)) };
+}
+
+/** What a call does to a list of tasks. */
+function notedText(call: { tool_name: string; tool_input: unknown }): string | null {
+  const list = notedList(call);
+  if (list) return list.length === 0 ? "No tasks" : progressText(progressOf(list));
+  const added = addedTodo(call);
+  if (added) return added.content;
+  const change = changedTodo(call);
+  return change && [`#${change.id}`, change.content, change.state?.replace("_", " ")].filter(Boolean).join(" · ");
 }
 
 /** A program and its arguments, as one would type them. */

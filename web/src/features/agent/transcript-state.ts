@@ -5,6 +5,8 @@ import type { ApprovalStatus, ModeView, Origin, ServerMessage, Usage } from "../
 import type { SocketEvent } from "../../api/socket";
 import { mayHaveMissed, outputCame, outputEnded, stepCame } from "./elsewhere";
 import type { LiveOutput, Step } from "./elsewhere";
+import { afterCall, openLists, withoutSubagents } from "./todo-lists";
+import type { TodoList } from "./todo-lists";
 
 export interface ToolResult {
   content: string;
@@ -49,6 +51,8 @@ export interface Transcript {
   steps: Record<string, Step>;
   /** What those calls have written so far, by the server's id of the call. */
   outputs: Record<string, LiveOutput>;
+  /** What the agent and those it has started have noted to do. */
+  lists: TodoList[];
   /** Text that streams in and has not been logged yet. */
   live: string;
   /** Whether the beginning of `live` was missed while we were away. */
@@ -75,6 +79,7 @@ export function emptyTranscript(sessionId: string, isNew = false, server: Server
     verdicts: {},
     steps: {},
     outputs: {},
+    lists: [],
     live: "",
     liveIsPartial: false,
     retry: null,
@@ -161,6 +166,7 @@ function applyOwn(draft: Transcript, message: ServerMessage) {
 function runStarted(draft: Transcript) {
   draft.isRunning = true;
   draft.problem = null;
+  draft.lists = openLists(withoutSubagents(draft.lists));
   dropLive(draft);
 }
 
@@ -168,6 +174,7 @@ function runStarted(draft: Transcript) {
 function runResumed(draft: Transcript, message: string, key: string) {
   draft.isRunning = true;
   draft.retry = null;
+  draft.lists = withoutSubagents(draft.lists);
   dropLive(draft);
   draft.items.push({ kind: "resumed", key, message });
 }
@@ -210,6 +217,9 @@ function resultCame(draft: Transcript, content: { tool_use_id: string; content: 
   if (item?.kind !== "tool") return;
   draft.items[index] = { ...item, result: { content: content.content, isError: content.is_error } };
   outputEnded(draft, content.tool_use_id);
+  if (content.is_error) return;
+  const input = draft.verdicts[item.id]?.editedInput ?? item.input;
+  draft.lists = afterCall(draft.lists, { name: item.name, input, agent: item.agent, answer: content.content });
 }
 
 function runEnded(draft: Transcript, message: Extract<ServerMessage, { type: "result" }>, key: string) {
@@ -218,6 +228,7 @@ function runEnded(draft: Transcript, message: Extract<ServerMessage, { type: "re
   dropLive(draft);
   draft.retry = null;
   draft.isRunning = false;
+  draft.lists = withoutSubagents(draft.lists);
   if (message.subtype === "success") {
     draft.items.push({ kind: "end", key, usage: message.usage ?? null });
     return;

@@ -33,8 +33,7 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
   const queue = useApprovals();
   const draft = queue.drafts[id] ?? "";
   // One that moved is another one: whoever was about to decide has to look again.
-  const look = `${id} ${entry.request.digest}`;
-  const { isArmed, acceptsKey } = useArmed(look);
+  const { isArmed, acceptsKey } = useArmed(`${id} ${entry.request.digest}`);
   const [showsKeys, setShowsKeys] = useState(false);
   const panel = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -85,7 +84,7 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
         onHelp={() => setShowsKeys(true)}
       />
       <ApprovalDialog
-        key={look}
+        key={entry.look}
         entry={entry}
         draft={draft}
         edit={queue.edits[id] ?? null}

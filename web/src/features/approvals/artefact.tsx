@@ -24,7 +24,7 @@ export function Artefact({ request, onHidden }: ArtefactProps) {
     case "multi_diff":
       return <MultiDiffPreview request={request} onHidden={onHidden} />;
     case "command":
-      return <CommandPreview request={request} />;
+      return <CommandPreview request={request} onHidden={onHidden} />;
     // Also for a kind that a newer server sends to a tab left open: its whole input is shown, never nothing.
     default:
       return <GenericPreview request={request} />;

@@ -6,10 +6,16 @@ import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import { CommandParts } from "./command-parts";
 import styles from "./command-preview.module.css";
+import { RehearsalView } from "./rehearsal-view";
+
+interface CommandPreviewProps {
+  request: Previewed;
+  onHidden: (lines: number) => void;
+}
 
 /** The whole command, wrapped and never cut: what is not seen must not run. */
-export function CommandPreview({ request }: { request: Previewed }) {
-  const { command = "", cwd, warnings = [], parts = [], timeout_ms: timeout } = previewOf(request);
+export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
+  const { command = "", cwd, warnings = [], parts = [], timeout_ms: timeout, rehearsal } = previewOf(request);
   return (
     <section className={styles.preview} aria-label="Command">
       {warnings.length > 0 && (
@@ -30,6 +36,7 @@ export function CommandPreview({ request }: { request: Previewed }) {
         </pre>
       </div>
       <LongLines text={command} />
+      {rehearsal && <RehearsalView rehearsal={rehearsal} requestId={request.request_id} onHidden={onHidden} />}
       <CommandParts parts={parts} />
       <dl className={styles.facts}>
         <Folder cwd={cwd} origin={request.origin} />

@@ -27,13 +27,24 @@ interface MultiDiffPreviewProps {
 }
 
 export function MultiDiffPreview({ request, onHidden }: MultiDiffPreviewProps) {
-  const { files = [] } = previewOf(request);
+  const { files = NO_FILES } = previewOf(request);
+  return <ChangedFiles files={files} requestId={request.request_id} onHidden={onHidden} />;
+}
+
+interface ChangedFilesProps {
+  files: readonly ChangedFile[];
+  requestId: string;
+  onHidden: (lines: number) => void;
+}
+
+/** Each file's change, with a list to jump from. */
+export function ChangedFiles({ files, requestId, onHidden }: ChangedFilesProps) {
   const parsed = useMemo(() => parseFiles(files), [files]);
   const layout = useDiffView();
   const prefix = useId();
   const onFileHidden = useHiddenSum(onHidden);
   return (
-    <section className={styles.several} aria-label={`Changes to ${files.length} files`} data-view={layout.view}>
+    <section className={styles.several} aria-label={`Changes to ${files.length === 1 ? "1 file" : `${files.length} files`}`} data-view={layout.view}>
       <header className={styles.listHeader}>
         <nav aria-label="Changed files">
           <ol className={styles.list}>
@@ -55,7 +66,7 @@ export function MultiDiffPreview({ request, onHidden }: MultiDiffPreviewProps) {
         <FileSection
           key={change.file.file_path}
           id={`${prefix}${index}`}
-          requestId={request.request_id}
+          requestId={requestId}
           change={change}
           view={layout.view}
           onHidden={onFileHidden}
@@ -76,6 +87,8 @@ function parseFiles(files: readonly ChangedFile[]): Parsed[] {
     return { file, isOpenAtFirst, added: count(lines, "add"), removed: count(lines, "remove") };
   });
 }
+
+const NO_FILES: readonly ChangedFile[] = [];
 
 /** One and the same list where there is none: what is derived from it stays as it is. */
 const NO_LINES: readonly string[] = [];

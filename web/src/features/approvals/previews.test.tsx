@@ -23,7 +23,7 @@ function command(text: string, parts?: CommandPart[]) {
 }
 
 test("a command line is taken apart: what starts, through what, what it does, what the rules say", async () => {
-  render(<CommandPreview request={command("…", PARTS)} />);
+  render(<CommandPreview request={command("…", PARTS)} onHidden={() => {}} />);
   const [, first, second, third] = within(screen.getByRole("table", { name: "Commands in this line" })).getAllByRole("row");
   expect(first).toHaveTextContent(/cargo test.*starts \/bin\/cargo.*runs programs.*allowed by Bash\(cargo:\*\).*Allowed/);
   expect(second).toHaveTextContent(/⟨U\+202E⟩.*starts \/bin\/rm through sudo → env.*deletes x.*Asks/);
@@ -34,7 +34,7 @@ test("a command line is taken apart: what starts, through what, what it does, wh
 
 test("what a command would do is not told a second time as the reason to ask", () => {
   const part: CommandPart = { text: "touch a", program: "/bin/touch", wrappers: [], verdict: "ask", effects: ["changes `a`"], reasons: ["changes `a`", "no rule allows it"] };
-  render(<CommandPreview request={command("touch a", [part])} />);
+  render(<CommandPreview request={command("touch a", [part])} onHidden={() => {}} />);
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual(["Deletes files", "changes a", "no rule allows it"]);
 });
 
@@ -48,13 +48,13 @@ test("a last line end that comes or goes is told apart from other line ends", ()
 });
 
 test("an old request has no parts and is shown without", () => {
-  render(<CommandPreview request={command("ls")} />);
+  render(<CommandPreview request={command("ls")} onHidden={() => {}} />);
   expect(screen.queryByRole("table")).toBeNull();
   expect(screen.getByText("ls")).toBeVisible();
 });
 
 test("a line that runs far to the right is flagged with its length", () => {
-  render(<CommandPreview request={command(`ls\n${"x".repeat(1200)}\n${"y".repeat(400)}`)} />);
+  render(<CommandPreview request={command(`ls\n${"x".repeat(1200)}\n${"y".repeat(400)}`)} onHidden={() => {}} />);
   expect(screen.getByText(/Line 2 has 1,200 characters, and 1 more long line/)).toBeVisible();
 });
 
@@ -155,9 +155,9 @@ test("blanks inside a changed line are counted, indentation is not", () => {
 });
 
 test("a command says where it runs; the server's folder is not the client's", () => {
-  const { rerender } = render(<CommandPreview request={command("ls")} />);
+  const { rerender } = render(<CommandPreview request={command("ls")} onHidden={() => {}} />);
   expect(screen.getByText("/w")).toBeVisible();
-  rerender(<CommandPreview request={{ ...command("ls"), origin: "client" }} />);
+  rerender(<CommandPreview request={{ ...command("ls"), origin: "client" }} onHidden={() => {}} />);
   expect(screen.getByText("the project’s folder on the client")).toBeVisible();
   expect(screen.queryByText("/w")).toBeNull();
 });

@@ -117,3 +117,13 @@ test("programs that call their calls alike are not taken for one another", () =>
   const again = after([ask("b", own), ask("c", { ...own, session_id: "two" })], queue);
   expect(again.entries.slice(1).map(({ request }) => isAnswerToEdit(again, request))).toEqual([true, false]);
 });
+
+test("a rehearsal adds to the request on screen and leaves all else as it was", () => {
+  const queue = decisionSent(after([ask("a"), ask("b")]), "a", "approve");
+  const rehearsed: SocketEvent = { ...approvalRequest({ request_id: "a", digest: "d2" }), type: "tool_rehearsed" };
+  const next = after([rehearsed], queue);
+  expect(draw(next)).toBe("[a] b");
+  expect(next.entries[0]).toMatchObject({ sending: "approve", look: queue.entries[0]?.look, request: { digest: "d2" } });
+  const unknown: SocketEvent = { ...approvalRequest({ request_id: "c" }), type: "tool_rehearsed" };
+  expect(draw(after([unknown], queue))).toBe("[a] b");
+});

@@ -1,7 +1,7 @@
 // What waits for a decision, computed from the messages of the socket. Pure. A decision is never
 // assumed: an entry leaves the queue when the server says so.
 import { questionsOf } from "../../api/asking";
-import type { ApprovalRequest, ApprovalStatus, ServerMessage } from "../../api/message";
+import type { ApprovalRequest, ApprovalStatus, RehearsedMessage, ServerMessage } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { isCoveredByApproveAll } from "../../api/can";
 import { clockSkew } from "../../lib/time";
@@ -28,6 +28,8 @@ export interface Terms {
 
 export interface Entry {
   request: ApprovalRequest;
+  /** What it is on the screen by: another one is another request. A rehearsal only adds to it. */
+  look: string;
   /** The decision that is on its way; the buttons rest meanwhile. */
   sending: Decision | null;
   error: string | null;
@@ -88,6 +90,8 @@ function reduceOne(queue: Queue, event: SocketEvent, now: number): Queue {
       return linkChanged(queue, event.link);
     case "tool_approval_request":
       return requested(queue, event);
+    case "tool_rehearsed":
+      return rehearsed(queue, event);
     case "tool_approval_resolved":
       return resolved(queue, event);
     case "error":
@@ -124,11 +128,20 @@ function requested(queue: Queue, request: ApprovalRequest): Queue {
   const known = queue.entries.find((entry) => entry.request.request_id === request.request_id);
   if (known) {
     // What moved since must be decided anew: no decision on the old one counts for it.
-    const moved = known.request.digest === request.digest ? {} : { sending: null };
+    const moved = known.request.digest === request.digest ? {} : { sending: null, look: lookOf(request) };
     return patch(queue, request.request_id, { request, isConfirmed: true, ...moved });
   }
-  const entry: Entry = { request, sending: null, error: null, isShown: queue.isLive, isConfirmed: true };
+  const entry: Entry = { request, look: lookOf(request), sending: null, error: null, isShown: queue.isLive, isConfirmed: true };
   return withCurrent({ ...queue, entries: [...queue.entries, entry] }, queue);
+}
+
+/** What was found beside a request that is on the screen: it stays the same, and so does what was said of it. */
+function rehearsed(queue: Queue, message: RehearsedMessage): Queue {
+  return patch(queue, message.request_id, { request: { ...message, type: "tool_approval_request" } });
+}
+
+function lookOf({ request_id: id, digest }: ApprovalRequest): string {
+  return `${id} ${digest}`;
 }
 
 function resolved(queue: Queue, message: Resolved): Queue {

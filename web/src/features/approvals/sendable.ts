@@ -1,5 +1,6 @@
 // How a decision on a request is called, and what goes along with a yes to it. Pure.
 import { planOf, questionsOf, withAnswers } from "../../api/asking";
+import { previewOf } from "../../api/message";
 import type { ApprovalRequest } from "../../api/message";
 import { answered } from "./answers";
 import type { Answers } from "./answers";
@@ -67,7 +68,14 @@ const WORDS: Record<Kind, Words> = {
 };
 
 export function wordsFor(request: ApprovalRequest): Words {
-  return WORDS[kindOf(request)];
+  const words = WORDS[kindOf(request)];
+  return keepsResult(request) ? { ...words, approve: "Approve result" } : words;
+}
+
+/** Whether a yes keeps what a rehearsal did, instead of running the command. */
+function keepsResult(request: ApprovalRequest): boolean {
+  const { rehearsal } = previewOf(request);
+  return rehearsal?.state === "done" && rehearsal.keeps;
 }
 
 /** What a yes would carry; nothing while it cannot be said yet. */

@@ -12,12 +12,12 @@ interface UndoButtonsProps extends Pick<Pictures, "showPreview"> {
   call: Execution;
 }
 
-/** Nothing for calls that changed nothing here: those that did not run, only read, or ran elsewhere. */
+/** Nothing for calls that changed nothing here: those that did not run, only read, or ran on another machine. */
 export function UndoButtons({ call, showPreview }: UndoButtonsProps) {
   const [scope, setScope] = useState<UndoScope | null>(null);
   const { tool_id: id, run_id: run, status, origin, risk_level: risk } = call;
   const hasRun = status === "completed" || status === "failed";
-  if (!hasRun || risk === "LOW" || origin !== "agent") return null;
+  if (!hasRun || risk === "LOW" || origin === "client") return null;
   return (
     <div className={styles.undo}>
       <Button size="small" onClick={() => setScope({ of: "tools", id })}>

@@ -33,7 +33,7 @@ export function ApprovalsSwitch({ project, isBusy, onChange }: ApprovalsSwitchPr
   return (
     <section className={styles.part} aria-label="Approvals">
       <div className={styles.switch} data-off={!isOn}>
-        <Switch label="Approvals" isOn={isOn} disabled={isBusy || isLocked} describedBy={means} onSwitch={onSwitch} />
+        <Switch label="Approvals" guards isOn={isOn} disabled={isBusy || isLocked} describedBy={means} onSwitch={onSwitch} />
         <p id={means}>
           <Prose text={MEANS[approvals]} />
         </p>

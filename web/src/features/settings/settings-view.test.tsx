@@ -5,14 +5,18 @@ import type { Project } from "../../api/projects";
 import { violations } from "../../testing/axe";
 import { SettingsView } from "./settings-view";
 
-const SERVER: Project["server"] = { approval_timeout_seconds: { MEDIUM: 300, HIGH: 600 }, tool_approval_enabled: null };
+const SERVER: Project["server"] = {
+  approval_timeout_seconds: { MEDIUM: 300, HIGH: 600 },
+  tool_approval_enabled: null,
+  sandbox: { level: "full" },
+};
 
 function project(change: Partial<Project> = {}): Project {
   return {
     project_id: "p1",
     name: "shop",
     root: "/home/ana/shop",
-    settings: { approval_timeout_seconds: { MEDIUM: 300, HIGH: 600 }, tool_approval_enabled: true },
+    settings: { approval_timeout_seconds: { MEDIUM: 300, HIGH: 600 }, tool_approval_enabled: true, rehearse: false },
     approvals: "chosen",
     own: { approval_timeout_seconds: { MEDIUM: null, HIGH: null }, tool_approval_enabled: null },
     server: SERVER,
@@ -63,6 +67,15 @@ test("approvals are switched off only after a second word", async () => {
   expect(changes).toEqual([["/my/projects/p1", { settings: { tool_approval_enabled: false } }]]);
   expect(theSwitch()).not.toBeChecked();
   expect(screen.getByText(/Last changed by Ana/)).toBeVisible();
+});
+
+test("where commands run is said, and why it is not better", async () => {
+  const { unmount } = await open();
+  expect(screen.getByText("Commands run in a sandbox: bubblewrap, Landlock and seccomp.")).toBeVisible();
+  unmount();
+  projects = [project({ server: { ...SERVER, sandbox: { level: "none", why: "bubblewrap is not installed" } } })];
+  await open();
+  expect(screen.getByText(/There is no sandbox.*\(bubblewrap is not installed\)/)).toBeVisible();
 });
 
 test("on is what the server has, at once; that runs may not bypass is a choice of its own", async () => {

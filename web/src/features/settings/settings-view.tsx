@@ -8,6 +8,8 @@ import { BLANKS } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { Visible } from "../../ui/visible";
 import { ApprovalsSwitch } from "./approvals-switch";
+import { RehearsalSwitch } from "./rehearsal-switch";
+import { SandboxLine } from "./sandbox-line";
 import styles from "./settings.module.css";
 import { TimeLimits } from "./time-limits";
 import { useProjects } from "./use-projects";
@@ -35,6 +37,7 @@ export function SettingsView({ version }: { version: number }) {
         {projects?.map((project) => (
           <Workspace key={project.project_id} project={project} change={change} />
         ))}
+        {projects?.[0] && <SandboxLine sandbox={projects[0].server.sandbox} />}
       </div>
     </main>
   );
@@ -62,6 +65,7 @@ function Workspace({ project, change }: { project: Project; change: Projects["ch
         </code>
       </header>
       <ApprovalsSwitch {...parts} />
+      <RehearsalSwitch {...parts} />
       <TimeLimits {...parts} />
       <footer className={styles.last}>
         <LastChange project={project} />
