@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::AtServer;
+use super::{AtServer, SandboxSwitch};
 
 #[derive(Args)]
 pub(crate) struct ClientArgs {
@@ -16,6 +16,10 @@ pub(crate) struct ClientArgs {
     /// Where people decide: at this terminal, or elsewhere (the page, other clients).
     #[arg(long, value_enum, default_value_t = Approvals::Here)]
     pub(crate) approvals: Approvals,
+    /// Where commands run: `auto` in the best sandbox there is, `required` in a whole one or not at all,
+    /// `off` without.
+    #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
+    pub(crate) sandbox: SandboxSwitch,
     /// Prints one JSON object per line; approvals are then decided elsewhere.
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use secrecy::SecretString;
 
-use super::Records;
+use super::{Records, SandboxSwitch};
 
 /// Where a call is asked about.
 #[derive(Args)]
@@ -143,6 +143,10 @@ pub(crate) struct McpTrustArgs {
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) place: McpPlace,
+    /// Where it is looked at: `auto` in the best sandbox there is, `required` in a whole one or not at all,
+    /// `off` without.
+    #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
+    pub(crate) sandbox: SandboxSwitch,
     /// Trusts without asking: you have read what is shown.
     #[arg(long)]
     pub(crate) yes: bool,

@@ -38,8 +38,8 @@ use self::stops::Stops;
 use self::told::Told;
 use self::work::Work;
 use super::link::{Link, Refusal};
-use super::{link, serve};
-use crate::cli::ClientArgs;
+use super::{link, sandbox, serve};
+use crate::cli::{ClientArgs, SandboxSwitch};
 use crate::hint::Hinted;
 use crate::output;
 
@@ -76,7 +76,7 @@ enum News {
 
 pub(crate) fn run(args: ClientArgs) -> anyhow::Result<()> {
     let runtime = serve::runtime()?;
-    let done = runtime.block_on(Client::open(args)?.run());
+    let done = runtime.block_on(async { Client::open(args).await?.run().await });
     // Children are ended when their tasks are dropped.
     runtime.shutdown_timeout(CLOSING);
     done
@@ -98,14 +98,20 @@ struct Client {
 }
 
 impl Client {
-    fn open(args: ClientArgs) -> anyhow::Result<Self> {
+    async fn open(args: ClientArgs) -> anyhow::Result<Self> {
         let token = link::token(&args.at)?;
         let side = settings::side(&args)?;
+        let sandbox = sandbox::beside(args.sandbox, None).await?;
+        let worth = match args.sandbox {
+            SandboxSwitch::Off => sandbox::OFF.to_owned(),
+            SandboxSwitch::Auto | SandboxSwitch::Required => sandbox::worth(&sandbox),
+        };
         let link = Arc::new(Link::new(&args.at.server, &args.at.project, token)?);
         let (news, heard) = unbounded_channel();
         let screen = Screen::new(output::raw(), args.json, output::is_coloured());
         let (screen, outputs) = (Arc::new(screen), Arc::new(Outputs::default()));
-        let bench = Arc::new(Bench::new(&side, &args.at.project, outputs.clone()));
+        let bench = Bench::new(&side, sandbox, &args.at.project, outputs.clone());
+        let bench = Arc::new(bench);
         let asking = settings::asking(&args);
         let desk = Desk::new(asking, screen.clone(), bench.clone(), news.clone());
         let work = Work::new(link.clone(), screen.clone(), bench, outputs);
@@ -114,6 +120,7 @@ impl Client {
             server: args.at.server,
             project: args.at.project,
             root: side.root().display().to_string(),
+            sandbox: worth,
             client: id.clone(),
             asks: asking == Asking::Here,
         };

@@ -5,13 +5,13 @@ use std::net::{SocketAddr, TcpListener};
 use countersign_agent::ClaudeSetup;
 use countersign_gate::DatabaseUrl;
 
-use crate::cli::DoctorArgs;
+use crate::cli::{DoctorArgs, SandboxSwitch};
 use crate::commands::{sandbox, serve};
 use crate::{environment, output, record};
 
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let data = args.records.data.as_deref();
-    let found = serve::runtime()?.block_on(sandbox::found(data))?;
+    let found = serve::runtime()?.block_on(sandbox::beside(SandboxSwitch::Auto, data))?;
     let database = record::database(data, args.records.database.as_deref())?;
     let rows = [
         ("Key", key(args)),

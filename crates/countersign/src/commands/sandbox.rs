@@ -17,10 +17,24 @@ pub(crate) fn exec(args: &SandboxExecArgs) -> anyhow::Result<()> {
 /// Finds out what the sandbox is worth, and says it.
 pub(crate) async fn probe(switch: SandboxSwitch, data: Option<&Path>) -> anyhow::Result<Sandbox> {
     if switch == SandboxSwitch::Off {
-        output::note("Sandbox: off. A command that is approved can do anything its user can.");
+        output::note(&format!("Sandbox: {OFF}"));
         return Ok(Sandbox::off());
     }
-    let sandbox = found(data).await?;
+    let sandbox = chosen(switch, setup(data, STATE)?).await?;
+    output::note(&format!("Sandbox: {}", worth(&sandbox)));
+    Ok(sandbox)
+}
+
+/// Finds out what the sandbox is worth for a command beside the server, which uses another.
+pub(crate) async fn beside(switch: SandboxSwitch, data: Option<&Path>) -> anyhow::Result<Sandbox> {
+    if switch == SandboxSwitch::Off {
+        return Ok(Sandbox::off());
+    }
+    chosen(switch, setup(data, BESIDE)?).await
+}
+
+async fn chosen(switch: SandboxSwitch, setup: Setup) -> anyhow::Result<Sandbox> {
+    let sandbox = Sandbox::probe(setup).await;
     if switch == SandboxSwitch::Required && !sandbox.level().holds() {
         let why = sandbox.why().unwrap_or("it was tried, and did not hold");
         bail!(Hinted {
@@ -28,21 +42,22 @@ pub(crate) async fn probe(switch: SandboxSwitch, data: Option<&Path>) -> anyhow:
             hint: REMEDY.to_owned(),
         });
     }
-    output::note(&format!("Sandbox: {}", worth(&sandbox)));
     Ok(sandbox)
 }
 
-/// Finds out what the sandbox is worth.
-pub(crate) async fn found(data: Option<&Path>) -> anyhow::Result<Sandbox> {
-    Ok(Sandbox::probe(setup(data)?).await)
-}
+/// Where in the data folder the server's sandbox has its state, and where that of other commands has.
+const STATE: &str = "sandbox";
+const BESIDE: &str = "sandbox-beside";
+
+/// What is said where nobody wants one.
+pub(crate) const OFF: &str = "off. A command that is approved can do anything its user can.";
 
 /// What can be done where there is none.
 const REMEDY: &str = "install bubblewrap (Debian: apt-get install bubblewrap) and let users make \
 namespaces; docs/guide/sandbox.md says how";
 
-fn setup(data: Option<&Path>) -> anyhow::Result<Setup> {
-    let state = record::data_folder(data)?.join("sandbox");
+fn setup(data: Option<&Path>, state: &str) -> anyhow::Result<Setup> {
+    let state = record::data_folder(data)?.join(state);
     let launcher = environment::own_program()?;
     let launcher = launcher.to_string_lossy().into_owned();
     Ok(Setup::new(vec![launcher, "sandbox-exec".to_owned()], state))

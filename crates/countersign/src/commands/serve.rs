@@ -19,7 +19,7 @@ use countersign_gate::{
 use countersign_server::{
     ApprovalSwitch, Credential, ModelSource, ServeError, Server, ServerConfig,
 };
-use countersign_tools::{Catalogue, Environment, Workspace};
+use countersign_tools::{Catalogue, Confinement, Environment, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::mcp::of_workspaces;
-use crate::cli::{Common, ServeArgs};
+use crate::cli::{Common, SandboxSwitch, ServeArgs};
 use crate::hint::{Hint, Hinted};
 use crate::{commands, environment, output, record};
 
@@ -63,7 +63,12 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     };
     let keep = equipment::keep(&args.common);
     let tools = Environment::from(environment::for_tools());
-    let servers = of_workspaces(args.common.data.as_deref())?;
+    let confinement = Confinement {
+        sandbox: sandbox.clone(),
+        required: args.sandbox == SandboxSwitch::Required,
+        own,
+    };
+    let servers = of_workspaces(args.common.data.as_deref(), confinement)?;
     for (_, workspace) in &workspaces {
         equipment::tell_of_servers(&servers, workspace);
     }
@@ -74,7 +79,8 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
             let tools = tools.clone();
             move |workspace| Catalogue::new(workspace.clone(), tools.clone())
         }),
-        toolbox: equipment::toolboxes(tools, sandbox, Arc::clone(&servers)),
+        toolbox: equipment::toolboxes(tools, sandbox.clone(), Arc::clone(&servers)),
+        sandbox,
         claude: claude(&args),
         keep,
         approval_switch: approval_switch(args.tool_approval_enabled),

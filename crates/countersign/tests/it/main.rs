@@ -22,6 +22,8 @@ mod mcp_servers;
 mod policy;
 mod policy_page;
 mod redteam;
+#[cfg(test)]
+mod rehearsal;
 mod self_approval;
 mod undo;
 mod world;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::chaos::plan::goes_without;
-use crate::world::{Client, Serving, TOKEN, output};
+use crate::world::{Client, Serving, TOKEN, countersign, output, stderr};
 
 /// How a script says that it got through.
 const GOT: &str = "GOT-THROUGH";
@@ -78,6 +78,31 @@ async fn nothing_outlives_the_call_that_started_it() {
     assert!(!held.await.unwrap().contains(GOT));
 }
 
+/// Its calls were approved, it runs for as long as the server does, and it gets no further than a command.
+#[tokio::test]
+async fn an_mcp_server_cannot_approve_in_the_place_of_a_person() {
+    let Some(world) = World::start() else { return };
+    world.trust_mcp_server();
+    let mut person = world.serving.client().await;
+    person.send(json!({"command": "run", "prompt": "what waits"})).await;
+    let waiting = person.until("tool_approval_request").await;
+    for (name, script) in world.ways() {
+        fs::write(world.root.join("attempt.sh"), format!("{script}\necho tried")).unwrap();
+        let output = world.approved("mcp", "mcp__helper__try").await;
+        assert!(output.contains("tried") && !output.contains(GOT), "{name}: {output}");
+        assert!(!output.contains(TOKEN), "{name}: {output}");
+    }
+    let mine = ["attempt.sh", "countersign.toml", "server.sh"];
+    let left = fs::read_dir(&world.root).unwrap().map(|it| it.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| !mine.iter().any(|it| name == it)).collect();
+    assert!(left.is_empty(), "it changes nothing: {left:?}");
+    let yes = json!({"command": "tool_approval_response", "request_id": waiting["request_id"],
+        "approved": true});
+    person.send(yes).await;
+    person.until("result/success").await;
+    assert_eq!(fs::read_to_string(world.root.join("waited.txt")).unwrap(), "by a person");
+}
+
 #[tokio::test]
 async fn to_leave_the_sandbox_asks_whatever_is_allowed() {
     let Some(world) = World::start() else { return };
@@ -93,6 +118,24 @@ async fn to_leave_the_sandbox_asks_whatever_is_allowed() {
     assert!(shown.contains("leaves the sandbox"), "{shown}");
     let output = decided(&mut client, &request, true).await;
     assert!(output.contains("OUTSIDE"), "{output}");
+}
+
+#[tokio::test]
+async fn one_yes_is_enough_for_a_file_outside_and_asking_nobody_is_none() {
+    let Some(world) = World::start() else { return };
+    let outside = world.root.with_file_name("outside.txt");
+    let mut client = world.serving.client().await;
+    world.ask(false).await;
+    client.send(json!({"command": "run", "prompt": "outside"})).await;
+    let told = client.until("user/tool_result").await;
+    assert!(!outside.exists(), "whatever the command was told: {told}");
+    client.until("result/success").await;
+    world.ask(true).await;
+    client.send(json!({"command": "run", "prompt": "outside"})).await;
+    let request = client.until("tool_approval_request").await;
+    assert!(request.to_string().contains("outside the workspace"), "{request}");
+    assert_eq!(decided(&mut client, &request, true).await, "(no output)");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "yes\n");
 }
 
 #[tokio::test]
@@ -130,6 +173,20 @@ say = "Done."
 prompt = '^leave'
 [[script.turn]]
 call = { tool = "Bash", input = { command = "ls /tmp > /dev/null && echo OUTSIDE", dangerouslyDisableSandbox = true } }
+[[script.turn]]
+say = "Done."
+
+[[script]]
+prompt = '^outside'
+[[script.turn]]
+call = { tool = "Bash", input = { command = "echo yes > ../outside.txt" } }
+[[script.turn]]
+say = "Done."
+
+[[script]]
+prompt = '^run mcp'
+[[script.turn]]
+call = { tool = "mcp__helper__try", input = {} }
 [[script.turn]]
 say = "Done."
 
@@ -176,6 +233,15 @@ impl World {
 
     fn home(&self) -> &Path {
         self.serving.home.path()
+    }
+
+    /// Has people asked, or nobody.
+    async fn ask(&self, people: bool) {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let change = json!({"settings": {"tool_approval_enabled": people}});
+        let url = format!("{}/my/projects/default", self.serving.url);
+        let answer = client.patch(url).bearer_auth(TOKEN).json(&change).send().await.unwrap();
+        assert!(answer.status().is_success(), "{answer:?}");
     }
 
     fn git(&self, args: &[&str]) -> String {
@@ -246,12 +312,31 @@ impl World {
     }
 
     async fn run(&self, what: &str) -> String {
+        self.approved(what, "Bash").await
+    }
+
+    /// A person has looked at a server that tries what `attempt.sh` says, and trusts it.
+    fn trust_mcp_server(&self) {
+        let server = include_str!("../../../countersign-tools/tests/fixtures/mcp-server.sh");
+        fs::write(self.root.join("server.sh"), server).unwrap();
+        let declared = "[mcp.helper]\ncommand = 'bash'\nargs = ['server.sh']\n";
+        fs::write(self.root.join("countersign.toml"), declared).unwrap();
+        let mut trust = countersign(self.home());
+        trust.args(["mcp", "trust", "helper", "--yes", "--sandbox", "required", "--root"]);
+        let trusted = trust.arg(&self.root).arg("--data").arg(&self.data).output().unwrap();
+        let said = stderr(&trusted);
+        assert!(trusted.status.success(), "{said}");
+        let held = "It runs in the sandbox: it changes no files and reaches no network.";
+        assert!(said.contains(held), "{said}");
+    }
+
+    async fn approved(&self, what: &str, tool: &str) -> String {
         let mut client = self.serving.client().await;
         client.send(json!({"command": "run", "prompt": format!("run {what}")})).await;
         loop {
             // Others wait too; what a person means is what was just asked for.
             let request = client.until("tool_approval_request").await;
-            if request["tool_name"] == "Bash" {
+            if request["tool_name"] == tool {
                 return decided(&mut client, &request, true).await;
             }
         }
@@ -259,7 +344,8 @@ impl World {
 }
 
 #[expect(clippy::print_stdout, reason = "no test is left out in silence")]
-fn is_left_out() -> bool {
+/// Whether a tester has left bubblewrap out on purpose, which is said.
+pub(crate) fn is_left_out() -> bool {
     let is = goes_without("bubblewrap");
     if is {
         println!("this is left out, as COUNTERSIGN_TEST_WITHOUT says");

@@ -10,7 +10,9 @@ use countersign_core::{
     Preimage, Preview, Reason, State, ToolCall, Verdict, risk,
 };
 use countersign_gate::{Clock, SystemClock};
-use countersign_tools::{ClientSide, Environment, ExecuteCommand, Listener, Tool, Toolbox};
+use countersign_tools::{
+    ClientSide, Environment, ExecuteCommand, Listener, Sandbox, Tool, Toolbox,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -27,13 +29,19 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Returns the tools of a side; what commands print goes to `outputs`.
-    pub(super) fn new(side: &ClientSide, project: &str, outputs: Arc<Outputs>) -> Self {
+    /// Returns the tools of a side; commands run in a sandbox, and what they print goes to `outputs`.
+    pub(super) fn new(
+        side: &ClientSide,
+        sandbox: Sandbox,
+        project: &str,
+        outputs: Arc<Outputs>,
+    ) -> Self {
         let environment = Environment::from(environment::for_tools());
         let listener = Listener::new(move |call, piece| outputs.add(call, piece));
         let command = ExecuteCommand::new(side.clone())
             .with_environment(environment.clone())
-            .with_listener(listener);
+            .with_listener(listener)
+            .with_sandbox(sandbox);
         let tools = Toolbox::client(side, environment).with(command);
         let root: Arc<Path> = side.root().into();
         Self { tools, root, project: project.to_owned() }

@@ -15,6 +15,8 @@ pub(super) enum Told {
         server: String,
         project: String,
         root: String,
+        /// What it is worth here.
+        sandbox: String,
         client: String,
         asks: bool,
     },
@@ -109,11 +111,12 @@ impl Told {
     /// Returns the line for people.
     pub(super) fn line(&self, paint: Paint) -> String {
         match self {
-            Self::Connected { server, project, root, asks, .. } => {
+            Self::Connected { server, project, root, sandbox, asks, .. } => {
                 let asks = if *asks { "asked here" } else { "decided elsewhere" };
                 let first = format!("Connected to {server}, project {project}.");
                 let then = format!("Tools run in {root}. Approvals are {asks}. Ctrl-C stops.");
-                format!("{}\n{}", paint.bold(&first), paint.dim(&then))
+                let inside = format!("Sandbox: {sandbox}");
+                format!("{}\n{}\n{}", paint.bold(&first), paint.dim(&then), paint.dim(&inside))
             }
             Self::ConnectedAgain => paint.green("connected again"),
             Self::Lost { why, was_there } => {
@@ -154,9 +157,9 @@ impl Told {
     /// Returns the same for programs.
     pub(super) fn json(&self) -> Value {
         match self {
-            Self::Connected { server, project, root, client, .. } => json!({
+            Self::Connected { server, project, root, sandbox, client, .. } => json!({
                 "event": "connected", "server": server, "project": project, "root": root,
-                "client_id": client,
+                "sandbox": sandbox, "client_id": client,
             }),
             Self::ConnectedAgain => json!({"event": "connected_again"}),
             Self::Lost { why, .. } => json!({"event": "connection_lost", "why": why}),

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use countersign_tools::{Environment, McpServers, Pin, PinnedTool, Standing, shown, spelled};
+use countersign_tools::{
+    Confinement, Environment, McpServers, Pin, PinnedTool, Standing, shown, spelled,
+};
 use serde_json::json;
 
-use crate::cli::{McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs};
-use crate::commands::serve::runtime;
+use crate::cli::{McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs, SandboxSwitch};
+use crate::commands::sandbox;
+use crate::commands::serve::{resolved, runtime};
 use crate::hint::{Hint, Hinted};
 use crate::{environment, output, record};
 
@@ -17,11 +20,15 @@ use crate::{environment, output, record};
 const WORDS: usize = 200;
 
 /// Returns the servers that workspaces may have, pinned in the data folder.
-pub(crate) fn of_workspaces(data: Option<&Path>) -> anyhow::Result<Arc<McpServers>> {
+pub(crate) fn of_workspaces(
+    data: Option<&Path>,
+    confinement: Confinement,
+) -> anyhow::Result<Arc<McpServers>> {
     let pins = record::data_path(data).context("there is no folder to keep data in")?;
     let user = environment::config_folder().map(|folder| folder.join("config.toml"));
     let tools = Environment::from(environment::for_tools());
-    Ok(Arc::new(McpServers::new(pins.join("mcp.json"), user, tools)))
+    let servers = McpServers::new(pins.join("mcp.json"), user, tools);
+    Ok(Arc::new(servers.confined_by(confinement)))
 }
 
 pub(super) fn run(what: &McpCommand) -> anyhow::Result<()> {
@@ -33,7 +40,7 @@ pub(super) fn run(what: &McpCommand) -> anyhow::Result<()> {
 }
 
 fn list(args: &McpListArgs) -> anyhow::Result<()> {
-    let (servers, root) = place(&args.place)?;
+    let (servers, root) = place(&args.place, Confinement::none())?;
     let found = servers.standings(&root)?;
     if found.is_empty() && !args.json {
         output::note("No MCP server is declared here: see `[mcp.NAME]` in countersign.toml.");
@@ -57,7 +64,9 @@ fn list(args: &McpListArgs) -> anyhow::Result<()> {
 }
 
 fn trust(args: &McpTrustArgs) -> anyhow::Result<()> {
-    let (servers, root) = place(&args.place)?;
+    let runtime = runtime()?;
+    let confinement = runtime.block_on(confinement(args))?;
+    let (servers, root) = place(&args.place, confinement)?;
     let declared = servers.declared(&root)?;
     let Some(declared) = declared.get(&args.name) else {
         return Err(Hinted {
@@ -67,11 +76,12 @@ fn trust(args: &McpTrustArgs) -> anyhow::Result<()> {
         .into());
     };
     output::note(&format!("`{}` is reached by: {}", args.name, spelled(&declared.to_string())));
+    output::note(&servers.confinement().told(declared));
     // Looking at it starts it: that, too, is for the person to say.
     if !args.yes && !confirmed("Start it and look at its tools?")? {
         bail!("nothing was started");
     }
-    let pin = runtime()?.block_on(servers.look(&root, declared));
+    let pin = runtime.block_on(servers.look(&root, declared));
     let pin = pin.with_context(|| format!("the MCP server `{}` cannot be used", args.name))?;
     let before = servers.pinned(&root, &args.name);
     if before.as_ref() == Some(&pin) {
@@ -88,7 +98,7 @@ fn trust(args: &McpTrustArgs) -> anyhow::Result<()> {
 }
 
 fn forget(args: &McpForgetArgs) -> anyhow::Result<()> {
-    let (servers, root) = place(&args.place)?;
+    let (servers, root) = place(&args.place, Confinement::none())?;
     if servers.pinned(&root, &args.name).is_none() {
         bail!("`{}` is not trusted here", args.name);
     }
@@ -97,9 +107,20 @@ fn forget(args: &McpForgetArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn place(place: &McpPlace) -> anyhow::Result<(Arc<McpServers>, PathBuf)> {
+fn place(place: &McpPlace, confinement: Confinement) -> anyhow::Result<(Arc<McpServers>, PathBuf)> {
     let root = place.root.canonicalize().hint("give --root a folder that exists")?;
-    Ok((of_workspaces(place.data.as_deref())?, root))
+    Ok((of_workspaces(place.data.as_deref(), confinement)?, root))
+}
+
+/// Returns what a server is confined by while it is looked at.
+async fn confinement(args: &McpTrustArgs) -> anyhow::Result<Confinement> {
+    let data = args.place.data.as_deref();
+    let own = [record::data_path(data), environment::config_folder()];
+    Ok(Confinement {
+        sandbox: sandbox::beside(args.sandbox, data).await?,
+        required: args.sandbox == SandboxSwitch::Required,
+        own: own.into_iter().flatten().map(resolved).collect(),
+    })
 }
 
 /// Shows what is consented to; where there was a consent before, what is new about it.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use countersign_gate::{Clock, SystemClock};
 use countersign_tools::{
-    Bash, Diagnostics, Environment, Keep, KeepLimits, McpServers, Sandbox, Standing, TodoList,
-    TodoRead, TodoWrite, Toolbox, Workspace,
+    Bash, Declared, Diagnostics, Environment, Keep, KeepLimits, McpServers, Sandbox, Standing,
+    TodoList, TodoRead, TodoWrite, Toolbox, Workspace,
 };
 
 use crate::cli::Common;
@@ -65,17 +65,35 @@ pub(super) fn keep(common: &Common) -> Option<Keep> {
     Some(keep)
 }
 
+const REFUSED: &str = "asks to run outside the sandbox, which is required here: it is not used";
+
+fn leaves(declared: &Declared) -> bool {
+    matches!(declared, Declared::Program(program) if !program.sandbox)
+}
+
 /// Tells of servers that a person has to look at.
 pub(super) fn tell_of_servers(servers: &McpServers, workspace: &Workspace) {
     let Some(root) = workspace.roots().first() else { return };
     match servers.standings(root) {
         Ok(found) => {
-            for (name, _, _) in found.iter().filter(|(_, _, it)| *it != Standing::Pinned) {
-                output::note(&format!(
-                    "The MCP server `{name}` is not used until you have looked at it: countersign \
-                     mcp trust {name} --root {}",
-                    root.display()
-                ));
+            for (name, declared, standing) in found {
+                if standing != Standing::Pinned {
+                    output::note(&format!(
+                        "The MCP server `{name}` is not used until you have looked at it: countersign \
+                         mcp trust {name} --root {}",
+                        root.display()
+                    ));
+                } else if leaves(&declared) {
+                    let required = servers.confinement().required;
+                    output::note(&format!(
+                        "The MCP server `{name}` {}.",
+                        if required {
+                            REFUSED
+                        } else {
+                            "runs outside the sandbox, as you have trusted it"
+                        }
+                    ));
+                }
             }
         }
         Err(error) => output::note(&format!("No MCP server is used: {error}")),

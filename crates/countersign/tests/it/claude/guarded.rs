@@ -178,21 +178,23 @@ impl World {
         Serving::of(command, tempfile::tempdir().unwrap())
     }
 
-    fn install(&self, server: &str) {
+    pub(super) fn install(&self, server: &str) {
         let mut command = countersign(self.home.path());
         let output = command.args(["hook", "install", "--yes", "--server", server]).output();
         assert!(output.unwrap().status.success());
     }
 
-    fn add_setting(&self, name: &str, value: Value) {
+    pub(super) fn add_setting(&self, name: &str, value: Value) {
         let file = self.home.path().join(".claude/settings.json");
-        let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let text = std::fs::read(&file).unwrap_or_else(|_| b"{}".to_vec());
+        let mut settings: Value = serde_json::from_slice(&text).unwrap();
         settings[name] = value;
         std::fs::write(&file, settings.to_string()).unwrap();
     }
 
     /// Runs the CLI by hand, and returns its result.
-    async fn claude(&self, prompt: &str, args: &[&str]) -> Value {
+    pub(super) async fn claude(&self, prompt: &str, args: &[&str]) -> Value {
         let mut command = tokio::process::Command::new(cell::cli());
         command.args(["--print", "--output-format=json"]).args(args).arg("--").arg(prompt);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.home.path());
@@ -250,7 +252,12 @@ impl World {
     /// From now on a person has one second to decide.
     pub(super) async fn give_one_second(&self, server: &Serving) {
         let one = json!({"MEDIUM": 1, "HIGH": 1});
-        let body = json!({"settings": {"approval_timeout_seconds": one}});
+        self.settle(server, json!({"approval_timeout_seconds": one})).await;
+    }
+
+    /// Changes what the project has settled.
+    pub(super) async fn settle(&self, server: &Serving, settings: Value) {
+        let body = json!({"settings": settings});
         let url = self.url(server, "");
         let ask = self.http.patch(url.trim_end_matches('/')).bearer_auth(TOKEN).json(&body);
         let answer = ask.send().await.unwrap();

@@ -140,7 +140,7 @@ in_a_cell! {
 }
 
 /// Starts a run of Claude Code; returns its conversation.
-async fn start(world: &World, server: &Serving, mut message: Value) -> String {
+pub(super) async fn start(world: &World, server: &Serving, mut message: Value) -> String {
     message["executor"] = json!("claude-cli");
     start_any(world, server, message).await
 }
@@ -151,7 +151,7 @@ async fn start_any(world: &World, server: &Serving, message: Value) -> String {
     answer["session_id"].as_str().unwrap().to_owned()
 }
 
-async fn until_over(world: &World, server: &Serving, session: &str) {
+pub(super) async fn until_over(world: &World, server: &Serving, session: &str) {
     loop {
         let list = world.get(server, "sessions").await;
         let own =
@@ -163,7 +163,7 @@ async fn until_over(world: &World, server: &Serving, session: &str) {
 }
 
 /// Returns the last text of a conversation, once its run is over.
-async fn last_words(world: &World, server: &Serving, session: &str) -> String {
+pub(super) async fn last_words(world: &World, server: &Serving, session: &str) -> String {
     until_over(world, server, session).await;
     let told = world.get(server, &format!("sessions/{session}/messages")).await;
     let texts = told["messages"].as_array().unwrap().iter().rev().filter_map(|message| {
@@ -173,6 +173,6 @@ async fn last_words(world: &World, server: &Serving, session: &str) -> String {
     texts.map(str::to_owned).next().unwrap_or_default()
 }
 
-fn written(world: &World, name: &str) -> Option<String> {
+pub(super) fn written(world: &World, name: &str) -> Option<String> {
     std::fs::read_to_string(world.work().join(name)).ok()
 }
