@@ -102,12 +102,12 @@ pub(crate) struct McpArgs {
 #[derive(Subcommand)]
 pub(crate) enum McpCommand {
     /// Lists the MCP servers that a workspace declares for our own agent, and how each stands.
-    #[command(after_help = "Example:\n  countersign mcp list --root ~/work/shop")]
+    #[command(after_help = "Example:\n  countersign mcp list --root ~/shop")]
     List(McpListArgs),
     /// Starts a declared server, shows what it is and what its tools say, and pins exactly that.
     #[command(after_help = "Examples:
   countersign mcp trust time
-  countersign mcp trust time --root ~/work/shop --yes
+  countersign mcp trust time --root ~/shop --yes
 
 Until then nothing of it is started or offered. When its command, its files, its address or what its
 tools say of themselves change, it is not used until you trust it again.")]
