@@ -100,6 +100,24 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Returns what it changes: what is written, removed or moved, and where to.
+    pub fn changed(&self) -> Vec<&Target> {
+        match self {
+            Self::Write(target) | Self::Delete(target) => vec![target],
+            Self::Rename { from, to } => vec![from, to],
+            Self::Read(_)
+            | Self::ReadAll(_)
+            | Self::Net { .. }
+            | Self::Env { .. }
+            | Self::Exec { .. }
+            | Self::SpawnAgent { .. }
+            | Self::RunsLater { .. }
+            | Self::LeavesSandbox
+            | Self::Forbidden { .. }
+            | Self::Opaque { .. } => Vec::new(),
+        }
+    }
+
     /// Returns whether the effect leaves the world as it was.
     pub fn is_read_only(&self) -> bool {
         match self {

@@ -139,7 +139,7 @@ fn plain(word: &Word) -> Option<&str> {
 }
 
 fn of_files(plan: &Plan, anchors: &Anchors) -> Vec<Proposal> {
-    let changes: Vec<&Target> = plan.effects.iter().flat_map(changed).collect();
+    let changes: Vec<&Target> = plan.effects.iter().flat_map(Effect::changed).collect();
     if !changes.is_empty() {
         return of_targets("Edit", &changes, anchors);
     }
@@ -150,14 +150,6 @@ fn of_files(plan: &Plan, anchors: &Anchors) -> Vec<Proposal> {
         _ => None,
     });
     of_targets("Read", &outside.collect::<Vec<_>>(), anchors)
-}
-
-fn changed(effect: &Effect) -> Vec<&Target> {
-    match effect {
-        Effect::Write(target) | Effect::Delete(target) => vec![target],
-        Effect::Rename { from, to } => vec![from, to],
-        _ => Vec::new(),
-    }
 }
 
 fn of_targets(tool: &str, targets: &[&Target], anchors: &Anchors) -> Vec<Proposal> {

@@ -264,17 +264,7 @@ impl Tool for Bash {
         }
         let time_limit = Duration::from_millis(input.time_limit());
         let confined = self.confined(&permit, &input, shell, &cancel).await?;
-        let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
-        let launch = Launch {
-            program: confined.program(),
-            arguments: &arguments,
-            cwd,
-            environment: confined.environment(),
-            time_limit,
-            keep: OUTPUT_LIMIT / 2,
-            listener: None,
-        };
-        let started = process::run_watched(launch, confined.watch(), &cancel).await;
+        let started = carried_out(&confined, cwd, time_limit, &cancel).await;
         let ended = started.map_err(|cause| not_run(shell, cause))?;
         answer(ended, time_limit, &confined).map(|answer| answer.output)
     }
@@ -290,6 +280,26 @@ impl Tool for Bash {
     ) -> Result<Staged, NotRehearsed> {
         self.try_out(call, &cancel).await
     }
+}
+
+/// Runs a confined command to its end.
+async fn carried_out(
+    confined: &Confined,
+    cwd: &Path,
+    time_limit: Duration,
+    cancel: &CancellationToken,
+) -> std::io::Result<Ended> {
+    let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
+    let launch = Launch {
+        program: confined.program(),
+        arguments: &arguments,
+        cwd,
+        environment: confined.environment(),
+        time_limit,
+        keep: OUTPUT_LIMIT / 2,
+        listener: None,
+    };
+    process::run_watched(launch, confined.watch(), cancel).await
 }
 
 /// Some walls are told by a signal alone, which a shell passes on as a code.

@@ -232,28 +232,8 @@ fn private(path: &Path) -> io::Result<File> {
 
 /// Returns what a call would change, each path once.
 fn touched(effects: &[Effect]) -> Vec<PathBuf> {
-    let mut paths = BTreeSet::new();
-    for effect in effects {
-        match effect {
-            Effect::Write(target) | Effect::Delete(target) => {
-                paths.insert(target.path.clone());
-            }
-            Effect::Rename { from, to } => {
-                paths.insert(from.path.clone());
-                paths.insert(to.path.clone());
-            }
-            Effect::Read(_)
-            | Effect::ReadAll(_)
-            | Effect::Net { .. }
-            | Effect::Env { .. }
-            | Effect::Exec { .. }
-            | Effect::SpawnAgent { .. }
-            | Effect::RunsLater { .. }
-            | Effect::LeavesSandbox
-            | Effect::Forbidden { .. }
-            | Effect::Opaque { .. } => {}
-        }
-    }
+    let targets = effects.iter().flat_map(Effect::changed);
+    let paths: BTreeSet<PathBuf> = targets.map(|target| target.path.clone()).collect();
     // Whatever lies in a folder that is named too comes with it.
     let is_below = |path: &PathBuf| path.ancestors().skip(1).any(|above| paths.contains(above));
     paths.iter().filter(|path| !is_below(path)).cloned().collect()

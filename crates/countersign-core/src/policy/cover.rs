@@ -161,7 +161,7 @@ impl<'a> Cover<'a> {
         if self.case.mode == Mode::Plan {
             return Reason::new(Outcome::Deny, format!("{what}; in plan mode nothing is changed"));
         }
-        let targets = targets(effect);
+        let targets = effect.changed();
         if targets.iter().any(|target| is_special(target)) {
             return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
@@ -225,7 +225,7 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
         Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
             part.finding == Finding::Changes
                 && !redirects(part)
-                && targets(effect).iter().all(|target| is_ordinary(target))
+                && effect.changed().iter().all(|target| is_ordinary(target))
         }
         Effect::Read(_)
         | Effect::ReadAll(_)
@@ -266,14 +266,6 @@ fn for_command(part: &Part) -> String {
         format!("allow exactly this with `Bash({})`: no wildcard covers it", words.join(" "))
     } else {
         format!("allow `Bash({start}:*)`{inner}")
-    }
-}
-
-fn targets(effect: &Effect) -> Vec<&Target> {
-    match effect {
-        Effect::Write(target) | Effect::Delete(target) => vec![target],
-        Effect::Rename { from, to } => vec![from, to],
-        _ => Vec::new(),
     }
 }
 

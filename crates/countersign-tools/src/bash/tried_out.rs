@@ -1,16 +1,16 @@
 //! A command tried out: in the sandbox, over a copy-on-write view of the workspace, without the net.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use countersign_core::{Effect, Planner, RehearsalEnd, Side, Special, Target, ToolCall};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Answer, Bash, Input, OUTPUT_LIMIT, answer, bash, read};
+use super::{Answer, Bash, Input, answer, bash, carried_out, read};
 use crate::blocking::blocking;
-use crate::process::{self, End, Ended, Launch};
+use crate::process::{self, End, Ended};
 use crate::rehearsal::{NotRehearsed, Performance, Stage, Staged};
 use crate::sandbox::{Confined, View};
 use crate::text::spoken;
@@ -35,18 +35,8 @@ impl Bash {
         }
         let time_limit = LONGEST.min(Duration::from_millis(input.time_limit()));
         let (stage, confined) = self.on_stage(call, &input, shell, cancel).await?;
-        let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
-        let launch = Launch {
-            program: confined.program(),
-            arguments: &arguments,
-            cwd: &call.cwd,
-            environment: confined.environment(),
-            time_limit,
-            keep: OUTPUT_LIMIT / 2,
-            listener: None,
-        };
         let began = Instant::now();
-        let ended = process::run_watched(launch, confined.watch(), cancel).await?;
+        let ended = carried_out(&confined, &call.cwd, time_limit, cancel).await?;
         let took = began.elapsed();
         let performance = performance(ended, time_limit, took, &confined)?;
         blocking(cancel, move |_| Ok(Staged::of(stage, performance))).await?
@@ -68,7 +58,8 @@ impl Bash {
                 return Err(ToolError::invalid(why));
             }
             let (workspace, room) = (&bash.workspace, bash.sandbox.room());
-            let named = plan.effects.iter().flat_map(written).collect();
+            let named = plan.effects.iter().flat_map(Effect::changed);
+            let named = named.map(|target| target.path.clone()).collect();
             let stage = Stage::set_up(&room, workspace.roots(), workspace.off_limits(), named);
             let stage = stage.map_err(|cause| super::not_run(shell, cause))?;
             let home = bash.environment.get("HOME").map(Path::new);
@@ -108,14 +99,6 @@ fn leaves(effect: &Effect) -> Option<&'static str> {
         | Effect::Exec { .. }
         | Effect::RunsLater { .. }
         | Effect::Opaque { .. } => None,
-    }
-}
-
-fn written(effect: &Effect) -> Vec<PathBuf> {
-    match effect {
-        Effect::Write(target) | Effect::Delete(target) => vec![target.path.clone()],
-        Effect::Rename { from, to } => vec![from.path.clone(), to.path.clone()],
-        _ => Vec::new(),
     }
 }
 
