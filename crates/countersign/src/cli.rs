@@ -59,7 +59,8 @@ pub(crate) enum Command {
   countersign client --token-file ~/.countersign-token --root . --approvals elsewhere --json
 
 The tools are read_file, write_file, list_directory and execute_command. Files are reached below --root
-only, whatever the server says; a program that you approve can do what you can.")]
+only, whatever the server says. A program that you approve runs in the sandbox of this machine; where there
+is none it can do what you can.")]
     Client(ClientArgs),
     /// Answers for Claude Code: reads what it is about to do on stdin, says whether it may on stdout.
     #[command(after_help = "Examples:
