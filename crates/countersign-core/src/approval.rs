@@ -9,6 +9,8 @@ mod permit;
 mod rehearsing;
 mod state;
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ pub use self::elsewhere::{Lease, NotTaken};
 pub use self::outside::Outside;
 pub use self::permit::Permit;
 pub use self::state::{By, Failure, State, Status};
-use crate::shell::Part;
+use crate::shell::{Canonical, Part};
 use crate::{
     ApprovalId, Digest, Effect, Preview, Proposal, Report, Risk, ToolCall, ToolOutput, Verdict,
     canonical_json,
@@ -66,6 +68,8 @@ pub struct Approval {
     pub effects: Vec<Effect>,
     /// The commands it would run, one by one.
     pub commands: Vec<Part>,
+    /// What is executed in the place of its text if nobody is asked, where it is a command.
+    pub canonical: Option<Canonical>,
     /// That in one sentence.
     pub summary: String,
     /// How risky that is.
@@ -135,6 +139,7 @@ impl Approval {
             ]
             .into_iter()
             .chain(executor)
+            .chain(self.canonical.as_ref().map(|canonical| canonical.text.as_bytes()))
             // All that it did, and not how long that took.
             .chain(self.kept_rehearsal().map(|kept| kept.as_str().as_bytes())),
         )
@@ -161,6 +166,20 @@ impl Approval {
             | State::Rejected { .. }
             | State::Timeout { .. }
             | State::Cancelled { .. } => false,
+        }
+    }
+
+    /// Returns the input as it may run: where nobody was asked about a command, its canonical form.
+    pub fn input_to_run(&self) -> Cow<'_, Value> {
+        let by = match &self.state {
+            State::Approved { by, .. }
+            | State::Executing { by, .. }
+            | State::Completed { by, .. } => Some(by),
+            _ => None,
+        };
+        match (&self.canonical, by) {
+            (Some(canonical), Some(By::Policy)) => canonical.put_into(&self.call.input),
+            _ => Cow::Borrowed(&self.call.input),
         }
     }
 
@@ -361,6 +380,7 @@ impl Approval {
             outside: self.outside(&by),
             preimages: self.preview.as_ref().map(Preview::preimages).unwrap_or_default().to_vec(),
             rehearsal: self.kept_rehearsal().cloned(),
+            canonical: self.canonical.clone().filter(|_| by == By::Policy),
         };
         let state = State::Executing { by, approved_at: at, since: now, lease: None };
         Ok((Self { state, ..self }, permit))

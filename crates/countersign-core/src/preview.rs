@@ -202,6 +202,9 @@ pub struct CommandPreview {
     /// Its commands one by one, with what was said of each. The gate fills them in.
     #[serde(default)]
     pub parts: Vec<PartPreview>,
+    /// How it was read: the form in which it would run if nobody had to be asked. The gate fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<String>,
     /// What it did when it was tried out, where that was done while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,

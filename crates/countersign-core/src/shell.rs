@@ -5,13 +5,16 @@
 //! a person. Whatever cannot be read is [`Effect::Opaque`]: a failure here never makes a call look
 //! harmless. Pure: what must be known of the machine comes through [`Machine`].
 //!
-//! The way of a text: `guard` (may it be parsed at all) → `syntax` (brush-parser) → `lower` (the
-//! walk over the tree, with `simple`, `redirect`, `condition`, `word` and `state`) → `judge` (one simple command: `builtin`,
-//! `wrapper`, the read-only `table` by its `grammar`, what is `known` of the rest) with `floor` beside
-//! all of it.
+//! The way of a text: `guard` (may it be parsed at all) → `syntax` (brush-parser, which only proposes) →
+//! `lower` (the walk over the tree, with `simple`, `redirect`, `condition`, `word` and `state`) → `judge` (one
+//! simple command: `builtin`, `wrapper`, the read-only `table` by its `grammar`, what is `known` of the
+//! rest) with `floor` beside all of it. The walk also writes the `canonical` form: what is executed
+//! instead of the text when nobody is asked.
 
 mod builtin;
+mod canonical;
 mod condition;
+mod dialect;
 mod floor;
 mod grammar;
 mod guard;
@@ -32,11 +35,17 @@ mod wrapper;
 #[cfg(test)]
 mod tests;
 
+pub use canonical::{
+    Assignment, Canonical, CanonicalCommand, CanonicalScript, CanonicalWord, Redirection, WordPiece,
+};
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Effect, Target};
+
+use lower::Reading;
 
 /// What the analysis must know of the machine.
 ///
@@ -49,6 +58,15 @@ pub trait Machine: Sync {
     ///
     /// In the pattern, `\` makes the next character literal.
     fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+        let _ = (cwd, pattern);
+        None
+    }
+
+    /// Returns the names that the shell puts in the place of a glob pattern now, sorted, each written as
+    /// the pattern is; none of them if nothing matches.
+    ///
+    /// In the pattern, `\` makes the next character literal.
+    fn expand_pattern(&self, cwd: &Path, pattern: &str) -> Option<Vec<String>> {
         let _ = (cwd, pattern);
         None
     }
@@ -108,6 +126,9 @@ pub struct Analysis {
     pub floors: Vec<Floor>,
     /// What makes the text hard to read for a person: invisible characters, padding and the like.
     pub warnings: Vec<String>,
+    /// What is executed in its place when nobody is asked; none where the text cannot be expressed so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<Canonical>,
 }
 
 impl Analysis {
@@ -161,6 +182,10 @@ impl Word {
         self.literal().unwrap_or(&self.text)
     }
 
+    fn with_literal(self, text: &str) -> Self {
+        Self { value: Value::Literal(text.to_owned()), ..self }
+    }
+
     fn plain(text: &str) -> Self {
         let value = Value::Literal(text.to_owned());
         Self { text: text.to_owned(), value, expanded: false }
@@ -211,10 +236,16 @@ pub struct Floor {
 pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
     let warnings = guard::hazards(command);
     let mut floors = guard::forbidden(command);
-    let (parts, mut effects) = match guard::admit(command) {
+    let Reading { parts, mut effects, script } = match guard::admit(command) {
         Ok(size) => lower::run(command, size, context, &mut floors),
-        Err(why) => unread(command, why, context, &mut floors),
+        Err(why) => {
+            // Floors are looked for even in a text that cannot be read.
+            floors.extend(raw::floors(command, context));
+            Reading::opaque(why)
+        }
     };
+    // What cannot be executed as it was judged was not judged.
+    effects.extend(script.as_ref().err().map(|why| Effect::Opaque { why: why.clone() }));
     let unclear = warnings.iter().filter(|warning| warning.hides).map(|warning| &warning.text);
     effects.extend(unclear.map(|why| Effect::Opaque { why: why.clone() }));
     effects.extend(variable::of_call(context.env));
@@ -230,18 +261,8 @@ pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
         effects: known_or_opaque(once, context),
         floors,
         warnings: warnings.into_iter().map(|warning| warning.text).collect(),
+        canonical: script.ok().map(|script| Canonical::new(command, script)),
     }
-}
-
-/// A text that cannot be read does something unknown; floors are still looked for in its tokens.
-fn unread(
-    command: &str,
-    why: String,
-    context: &Context<'_>,
-    floors: &mut Vec<Floor>,
-) -> (Vec<Part>, Vec<Effect>) {
-    floors.extend(raw::floors(command, context));
-    (Vec::new(), vec![Effect::Opaque { why }])
 }
 
 /// A command without effects (`pwd`, `true`) still looks at the folder it runs in.

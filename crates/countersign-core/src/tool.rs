@@ -1,6 +1,6 @@
 //! What the gate asks of a tool before it decides.
 
-use crate::shell::Part;
+use crate::shell::{Canonical, Part};
 use crate::{Attachment, Effect, Preview, ToolCall};
 
 /// What a call would do, in the tool's own reading of its input.
@@ -14,12 +14,15 @@ pub struct Plan {
     pub commands: Vec<Part>,
     /// Whether it runs in a sandbox that was tried and held, and does not leave it.
     pub sandboxed: bool,
+    /// What is executed in the place of its text when nobody is asked, where it is a command.
+    pub canonical: Option<Canonical>,
 }
 
 impl Plan {
     /// Returns the plan of a call that runs no commands.
     pub fn new(effects: Vec<Effect>, summary: impl Into<String>) -> Self {
-        Self { effects, summary: summary.into(), commands: Vec::new(), sandboxed: false }
+        let (summary, commands) = (summary.into(), Vec::new());
+        Self { effects, summary, commands, sandboxed: false, canonical: None }
     }
 }
 

@@ -113,8 +113,9 @@ impl Gate {
             }
             Outcome::Allow | Outcome::Deny => draft.basis.clone(),
         };
-        let Plan { effects, summary, commands, sandboxed: _ } = plan;
-        Ok(Approval { effects, summary, commands, risk, verdict, basis, ..draft }.bound())
+        let Plan { effects, summary, commands, sandboxed: _, canonical } = plan;
+        let judged = Approval { effects, summary, commands, canonical, ..draft };
+        Ok(Approval { risk, verdict, basis, ..judged }.bound())
     }
 
     /// Shows a judged call: what a person needs to see, bound to what it was computed from.
@@ -127,7 +128,8 @@ impl Gate {
         let preview = match off_runtime(call, planner, <dyn Planner>::preview).await {
             Ok(Preview::Command(command)) => {
                 let parts = PartPreview::of(&judged.commands, &judged.verdict);
-                Preview::Command(CommandPreview { parts, ..command })
+                let canonical = judged.canonical.as_ref().map(|it| it.text.clone());
+                Preview::Command(CommandPreview { parts, canonical, ..command })
             }
             Ok(preview) => preview,
             Err(why) => return Err((judged, why)),
@@ -268,6 +270,7 @@ pub(crate) fn draft(call: ToolCall, now: Timestamp) -> Approval {
         call,
         effects: Vec::new(),
         commands: Vec::new(),
+        canonical: None,
         basis: Basis::default(),
         risk: Risk::High,
         verdict: Verdict::from_reasons(Vec::new()),

@@ -6,7 +6,7 @@ mod warnings;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,11 +19,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
+use crate::executor;
 use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
 use crate::rehearsal::{NotRehearsed, Staged};
-use crate::sandbox::{Confined, Level, Sandbox};
+use crate::sandbox::{Confined, Level, Sandbox, scrubbed};
 use crate::shown::shown;
 use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
@@ -141,9 +142,38 @@ impl Bash {
         cancel: &CancellationToken,
     ) -> Result<Confined, ToolError> {
         let sandbox = if input.leaves() { Sandbox::off() } else { self.sandbox.clone() };
-        let child = self.child(input, &permit.call().cwd, shell);
+        let child = match permit.canonical() {
+            Some(canonical) => self.executed(canonical, permit, shell)?,
+            None => self.child(input, &permit.call().cwd, shell),
+        };
         let view = child.view(&self.workspace, permit);
         child.confined(&sandbox, view, cancel).await
+    }
+
+    /// Returns how a command is started that nobody was asked about: in its canonical form.
+    fn executed(
+        &self,
+        canonical: &shell::Canonical,
+        permit: &Cleared,
+        shell: &Path,
+    ) -> Result<Child, ToolError> {
+        let script = serde_json::to_string(&canonical.script).map_err(|_| ToolError::Broken)?;
+        let (program, arguments) = match self.sandbox.launcher().split_first() {
+            Some(_) if self.sandbox.level() != Level::None => {
+                (PathBuf::from(executor::MARK), vec![script])
+            }
+            Some((launcher, rest)) => {
+                let words = rest.iter().cloned().chain([executor::MARK.to_owned(), script]);
+                (PathBuf::from(launcher), words.collect())
+            }
+            // A program that only embeds the library has no executor: bash reads the canonical text.
+            None => {
+                let words = ["--norc", "--noprofile", "-c", &canonical.text];
+                (shell.to_owned(), words.map(str::to_owned).to_vec())
+            }
+        };
+        let cwd = permit.call().cwd.clone();
+        Ok(Child { program, arguments, cwd, environment: scrubbed(&self.environment) })
     }
 
     fn child(&self, input: &Input, cwd: &Path, shell: &Path) -> Child {
@@ -203,7 +233,8 @@ impl Planner for Bash {
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
         let sandboxed = self.sandbox.level().holds() && !leaves;
-        Ok(Plan { effects, summary, commands: understood.parts, sandboxed })
+        let (commands, canonical) = (understood.parts, understood.canonical);
+        Ok(Plan { effects, summary, commands, sandboxed, canonical })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
@@ -220,6 +251,7 @@ impl Planner for Bash {
             description: input.description,
             command: input.command,
             parts: Vec::new(),
+            canonical: None,
             rehearsal: None,
         }))
     }

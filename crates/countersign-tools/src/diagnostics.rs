@@ -202,7 +202,8 @@ impl Planner for Diagnostics {
             effects.extend(floors.map(|floor| Effect::Forbidden { why: floor.reason }));
             commands.extend(understood.parts);
         }
-        Ok(Plan { effects, summary, commands, sandboxed: self.sandbox.level().holds() })
+        let sandboxed = self.sandbox.level().holds();
+        Ok(Plan { commands, sandboxed, ..Plan::new(effects, summary) })
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -38,6 +38,7 @@ mod client;
 mod diagnostics;
 mod disk;
 mod edit;
+mod executor;
 mod file_diff;
 mod git;
 mod glob;

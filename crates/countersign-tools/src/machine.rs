@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod corpus;
+mod expansion;
 mod pattern;
 
 use std::collections::HashMap;
@@ -81,6 +82,10 @@ impl Machine for Here<'_> {
             found = pattern::step(&found, name, &mut left)?;
         }
         found.iter().map(|path| self.target(cwd, path.to_str()?)).collect()
+    }
+
+    fn expand_pattern(&self, cwd: &Path, pattern: &str) -> Option<Vec<String>> {
+        expansion::expand(cwd, pattern, &mut { MOST })
     }
 
     fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {

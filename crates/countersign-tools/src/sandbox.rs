@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 pub use confined::{Confined, Start};
 pub use enter::{EnterError, enter};
 pub use limits::Limits;
+pub(crate) use variables::scrubbed;
 pub use view::{Network, View};
 pub(crate) use watch::{Exceeded, Watch};
 
@@ -134,6 +135,18 @@ impl Sandbox {
             Sandbox(Arc::new(inner))
         });
         OFF.clone()
+    }
+
+    /// Returns no sandbox, with a launcher that can still run what nobody was asked about.
+    pub fn switched_off(setup: &Setup) -> Self {
+        let mut inner = Inner::new(setup, Level::None);
+        inner.why = Some("it is switched off".to_owned());
+        Self(Arc::new(inner))
+    }
+
+    /// Returns the words that start the launcher outside; none where there is no such program.
+    pub(crate) fn launcher(&self) -> &[String] {
+        &self.0.launcher
     }
 
     /// Finds out what a sandbox is worth here, by really trying, and returns the best that holds.

@@ -1,6 +1,7 @@
 //! Permits: leave to run one call, once.
 
 use super::Outside;
+use crate::shell::Canonical;
 use crate::{ApprovalId, Digest, Effect, Preimage, ToolCall};
 
 /// Leave to run one call, once. Only [`Approval::start`](super::Approval::start) hands it out.
@@ -13,6 +14,7 @@ pub struct Permit {
     pub(super) outside: Vec<Outside>,
     pub(super) preimages: Vec<Preimage>,
     pub(super) rehearsal: Option<Digest>,
+    pub(super) canonical: Option<Canonical>,
 }
 
 impl Permit {
@@ -39,6 +41,13 @@ impl Permit {
     /// Returns the files the decision was bound to. A tool refuses to touch one that has changed.
     pub fn preimages(&self) -> &[Preimage] {
         &self.preimages
+    }
+
+    /// Returns what is to be executed in the place of the command's text: nobody was asked about that.
+    ///
+    /// None where somebody approved the text as it is, and where the call runs no command.
+    pub fn canonical(&self) -> Option<&Canonical> {
+        self.canonical.as_ref()
     }
 
     /// Returns the digest of the rehearsal that is to be kept instead of running the call.

@@ -184,6 +184,7 @@ pub(super) fn new() -> Approval {
         agent: None,
     };
     Approval {
+        canonical: None,
         id: Uuid::nil().into(),
         digest: Digest::of(b""),
         call,
@@ -219,6 +220,7 @@ fn a_result_without_anything_beside_it_is_written_as_it_always_was() {
 #[test]
 fn a_yes_is_bound_to_a_rehearsal_only_where_it_keeps_it_and_only_if_it_was_seen() {
     let command = Preview::Command(crate::CommandPreview {
+        canonical: None,
         command: "cargo fmt".into(),
         cwd: "/w".into(),
         description: None,

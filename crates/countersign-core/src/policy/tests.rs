@@ -238,7 +238,7 @@ pub(crate) fn plan(command: &str) -> Plan {
     };
     let shell::Analysis { parts, mut effects, floors, .. } = shell::analyse(command, &context);
     effects.extend(floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }));
-    Plan { effects, summary: String::new(), commands: parts, sandboxed: false }
+    Plan { commands: parts, ..Plan::new(effects, "") }
 }
 
 pub(crate) fn anchors() -> Anchors {

@@ -39,6 +39,48 @@ const TAINTING: &[&str] = &[
     "sched",
 ];
 
+/// Builtins that our executor has, and the options of `set` that it knows.
+const EXECUTABLE: &[&str] = &["cd", "exit", "export", "pwd", "read", "set", "unset", "command", "type"];
+
+/// Names that only a shell has: the executor finds no program of that name, or another one.
+const SHELL_ONLY: &[&str] = &[
+    "bg", "break", "builtin", "continue", "declare", "dirs", "disown", "exec", "fg", "jobs", "local",
+    "logout", "popd", "pushd", "readonly", "return", "shift", "times", "typeset", "ulimit",
+    "umask", "wait",
+];
+
+/// Returns how many words at the start of a command only say that the shell itself should do it.
+pub(super) fn prefixes(words: &[Option<&str>]) -> usize {
+    let mut count = 0;
+    while let [Some("command" | "builtin"), Some(next), ..] = words.get(count..).unwrap_or_default()
+        && !next.starts_with('-')
+    {
+        count += 1;
+    }
+    count
+}
+
+/// Returns why a command is not part of the canonical language, if it is not.
+pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
+    let (Some(name), arguments) = words.split_first().map(|(name, rest)| (*name, rest))? else {
+        return Some("which program runs is decided only when it runs".to_owned());
+    };
+    let plain = match (name, arguments) {
+        ("cd", [Some(folder)]) => !given && !folder.starts_with('-'),
+        ("cd", []) | ("pwd", [] | [Some("-L" | "-P")]) | ("exit", []) => !given,
+        ("exit", [Some(code)]) => !given && code.bytes().all(|b| b.is_ascii_digit()),
+        ("read", [Some("-r"), names @ ..]) => !names.is_empty() && names.iter().all(Option::is_some),
+        ("export" | "unset" | "set", arguments) => !given && arguments.iter().all(Option::is_some),
+        ("command", [Some("-v"), Some(_)]) => !given,
+        ("type", [_, ..]) => {
+            !given && arguments.iter().all(|it| it.is_some_and(|name| !name.starts_with('-')))
+        }
+        (name, _) if EXECUTABLE.contains(&name) => false,
+        (name, _) => !SHELL_ONLY.contains(&name) && !TAINTING.contains(&name),
+    };
+    (!plain).then(|| format!("this form of `{name}` is not run without asking"))
+}
+
 impl Lowering<'_> {
     /// Judges a builtin. `None` when the name is none that has to be known here.
     pub(super) fn builtin(
@@ -49,12 +91,12 @@ impl Lowering<'_> {
     ) -> Option<Judgement> {
         let operands = argv.get(1..).unwrap_or_default();
         match name {
-            "cd" | "chdir" => Some(self.change_folder(argv, operands, state)),
+            "cd" => Some(self.change_folder(argv, operands, state)),
             "pushd" | "popd" => {
                 state.leave();
                 Some(unproven(argv, "to which folder it moves is not followed"))
             }
-            "export" | "declare" | "typeset" | "local" | "readonly" | "integer" | "float" => {
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
                 Some(declare(name, argv, operands, state))
             }
             "set" => Some(options(argv, operands, state)),
@@ -128,7 +170,7 @@ impl Lowering<'_> {
         let known: Vec<_> = operands.iter().map(Word::shown).collect();
         let joined = known.join(" ");
         match name {
-            "eval" => drop(self.text(&joined, state.clone())),
+            "eval" => drop(self.text(&joined, state.clone()).0),
             "trap" => {
                 let text = known.first().copied().unwrap_or_default();
                 if !text.starts_with('-') && !text.is_empty() {
@@ -232,7 +274,8 @@ fn unset(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
             state.taint("`unset`");
             return unproven(argv, "it takes a variable away that may steer later programs");
         };
-        state.variables.insert(name.to_owned(), Value::Text);
+        // Whether it is empty or not there makes no difference to what it expands to.
+        state.variables.insert(name.to_owned(), Value::Literal(String::new()));
     }
     Judgement::read_only(argv.to_vec())
 }

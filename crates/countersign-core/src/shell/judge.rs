@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use super::canonical::CanonicalScript;
+use super::dialect::is_portable;
 use super::floor::{self, Scene};
 use super::grammar::Eye;
 use super::lower::Lowering;
 use super::state::State;
 use super::table::{self, Proof};
-use super::wrapper::{self, Unwrapped};
+use super::wrapper::{self, Dialect, Unwrapped};
 use super::{Finding, Floor, Part, Value, Word, known, raw, variable};
 use crate::Effect;
 
@@ -38,12 +40,14 @@ pub(super) struct Judgement {
     pub(super) program: Option<PathBuf>,
     pub(super) effects: Vec<Effect>,
     pub(super) finding: Finding,
+    /// What is executed in its place: the text of a shell, read.
+    pub(super) script: Option<CanonicalScript>,
 }
 
 impl Judgement {
     pub(super) fn read_only(argv: Vec<Word>) -> Self {
-        let finding = Finding::ReadOnly;
-        Self { wrappers: Vec::new(), argv, program: None, effects: Vec::new(), finding }
+        let (wrappers, effects, finding) = (Vec::new(), Vec::new(), Finding::ReadOnly);
+        Self { wrappers, argv, program: None, effects, finding, script: None }
     }
 
     pub(super) fn unproven(argv: Vec<Word>, why: String) -> Self {
@@ -119,14 +123,22 @@ impl Lowering<'_> {
                 }
                 self.version_or(name, argv, why, state)
             }
-            Unwrapped::Script { text, plain } => self.script(name, argv, &text, plain, state),
+            Unwrapped::Script { text, dialect } => self.script(name, argv, &text, dialect, state),
             Unwrapped::Command { inner, given, adds } => {
                 if name == "xargs" {
                     let fed: Vec<_> =
                         input.unwrap_or_default().split_whitespace().map(Word::plain).collect();
                     self.floors.extend(self.fed(&inner, &fed, state));
                 }
-                let mut judged = self.unwrapped(inner, input, &mut state.clone(), left - 1);
+                // These run what they are given in the shell itself; others start a program.
+                let mut judged = if matches!(name, "command" | "builtin") {
+                    self.unwrapped(inner, input, state, left - 1)
+                } else {
+                    self.unwrapped(inner, input, &mut state.clone(), left - 1)
+                };
+                if judged.script.take().is_some() {
+                    self.cannot_express(format!("`{name}` runs a shell"));
+                }
                 judged.wrappers.insert(0, name.to_owned());
                 for (name, value) in &given {
                     if !variable::may_be_given(name, Some(value)) {
@@ -153,8 +165,8 @@ impl Lowering<'_> {
         name: &str,
         argv: Vec<Word>,
         text: &Word,
-        plain: bool,
-        state: &State,
+        dialect: Dialect,
+        state: &mut State,
     ) -> Judgement {
         let Some(text) = text.literal() else {
             self.runs_text = true;
@@ -169,13 +181,22 @@ impl Lowering<'_> {
         inner.folders.clone_from(&state.folders);
         inner.linked = state.linked;
         inner.tainted.clone_from(&state.tainted);
-        self.text(text, inner);
+        inner.changed.clone_from(&state.changed);
+        if dialect == Dialect::Other || (dialect == Dialect::Portable && !is_portable(text)) {
+            self.cannot_express(format!("`{name}` may read its text otherwise than bash does"));
+        }
+        let (after, script) = self.text(text, inner);
+        // What changed on disk stays changed.
+        state.changed = state.changed.take().or(after.changed);
         for part in self.parts.iter_mut().skip(first) {
             part.wrappers.insert(0, format!("{name} -c"));
         }
-        let judged = Judgement::read_only(argv);
+        let script = Some(CanonicalScript::Subshell(Box::new(script)));
+        let judged = Judgement { script, ..Judgement::read_only(argv) };
         match self.context.machine.trusted_program(name) {
-            Some(program) if plain => Judgement { program: Some(program), ..judged },
+            Some(program) if dialect != Dialect::Other => {
+                Judgement { program: Some(program), ..judged }
+            }
             _ => {
                 judged.and_asks(&format!("`{name}` may read start-up files or trace what it runs"))
             }
@@ -307,7 +328,7 @@ impl Lowering<'_> {
             judged.wrappers.insert(0, format!("find {}", action.shown()));
             let judged = judged.and_asks("on which files it runs is not known");
             self.floors.extend(floor::of_effects(&judged.effects, &judged.argv, self.context));
-            let Judgement { wrappers, argv, program, effects, finding } = judged;
+            let Judgement { wrappers, argv, program, effects, finding, .. } = judged;
             self.parts.push(Part { text, wrappers, argv, program, effects, finding });
         }
     }

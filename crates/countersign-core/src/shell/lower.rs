@@ -6,15 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::ast::{
     AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList,
-    FunctionDefinition, IfClauseCommand, Pipeline, RedirectList, SeparatorOperator,
+    FunctionDefinition, IfClauseCommand, Pipeline, PipelineTimed,
+    RedirectList, SeparatorOperator,
 };
 
+use super::canonical::{CanonicalScript, CanonicalWord, Redirection};
 use super::guard::{self, Size};
 use super::judge::Judgement;
 use super::state::State;
 use super::syntax::{self, Source};
 use super::word::{self, Mode};
-use super::{Context, Finding, Floor, Part, Word, floor, raw};
+use super::{Context, Finding, Floor, Part, Value, Word, floor, raw};
 use crate::{Effect, Target};
 
 /// Texts inside texts: substitutions, `sh -c`.
@@ -23,10 +25,27 @@ const MAX_DEPTH: usize = 8;
 const MAX_TEXTS: usize = 100;
 /// Simple commands looked at, rounds of loops included.
 const MAX_STEPS: usize = 1_000;
-/// Rounds of a `for` loop that are followed one by one.
-const MAX_ROUNDS: usize = 16;
+/// Rounds of a `for` loop, which are followed one by one.
+const MAX_ROUNDS: usize = 64;
+/// Names of files that a pattern may stand for.
+const MAX_MATCHES: usize = 256;
 /// The parser needs up to 5 kB of stack per level, and the guard admits 512 of them.
 const STACK: usize = 16 * 1024 * 1024;
+
+/// What came out of reading a text.
+pub(super) struct Reading {
+    pub(super) parts: Vec<Part>,
+    pub(super) effects: Vec<Effect>,
+    /// Its canonical form, or why it has none.
+    pub(super) script: Result<CanonicalScript, String>,
+}
+
+impl Reading {
+    /// Returns the reading of a text that was not understood.
+    pub(super) fn opaque(why: String) -> Self {
+        Self { parts: Vec::new(), effects: vec![opaque(&why)], script: Err(why) }
+    }
+}
 
 /// Reads an admitted text; any failure is an opaque effect.
 pub(super) fn run(
@@ -34,26 +53,26 @@ pub(super) fn run(
     size: Size,
     context: &Context<'_>,
     floors: &mut Vec<Floor>,
-) -> (Vec<Part>, Vec<Effect>) {
+) -> Reading {
     let read = || {
         let mut lowering = Lowering::new(context);
-        lowering.text(command, State::at_start(context));
-        lowering
+        let (_, script) = lowering.text(command, State::at_start(context));
+        (lowering, script)
     };
     let lowered = match size {
         Size::Small => catch_unwind(AssertUnwindSafe(read)).ok(),
         Size::Large => on_own_thread(read),
     };
-    let Some(lowered) = lowered else {
+    let Some((lowered, script)) = lowered else {
         floors.extend(raw::floors(command, context));
-        return (Vec::new(), vec![opaque("it could not be read")]);
+        return Reading::opaque("it could not be read".to_owned());
     };
     floors.extend(lowered.floors);
     if lowered.texts > MAX_TEXTS {
         floors.extend(raw::floors(command, context));
     }
     let effects = lowered.parts.iter().flat_map(|part| part.effects.clone()).collect();
-    (lowered.parts, effects)
+    Reading { parts: lowered.parts, effects, script: lowered.inexpressible.map_or(Ok(script), Err) }
 }
 
 fn on_own_thread<T: Send>(read: impl FnOnce() -> T + Send) -> Option<T> {
@@ -85,6 +104,29 @@ impl From<State> for After {
     }
 }
 
+/// A word as it is judged, and as it is executed.
+#[derive(Clone)]
+pub(super) struct Expanded {
+    pub(super) word: Word,
+    pub(super) canonical: CanonicalWord,
+    /// The pattern it comes from, with the first of the names that came of it.
+    pub(super) pattern: Option<Word>,
+}
+
+impl Expanded {
+    fn new(raw: &str, field: &word::Field, scripts: &[CanonicalScript]) -> Option<Self> {
+        let value = field.literal().map_or(Value::Text, |text| Value::Literal(text.to_owned()));
+        let word = Word { text: raw.to_owned(), value, expanded: field.expanded };
+        Some(Self { word, canonical: field.to_canonical(scripts)?, pattern: None })
+    }
+
+    /// A word of which nothing is known.
+    fn unknown(raw: &str) -> Self {
+        let canonical = CanonicalWord::default();
+        Self { word: Word::unknown_many(raw), canonical, pattern: None }
+    }
+}
+
 /// A part in the making.
 pub(super) struct Draft {
     text: String,
@@ -93,11 +135,19 @@ pub(super) struct Draft {
     problems: Vec<String>,
     /// What it gets on its standard input, if the text says so.
     pub(super) input: Option<String>,
+    /// Where its streams lead, in the canonical form.
+    pub(super) redirections: Vec<Redirection>,
 }
 
 impl Draft {
     pub(super) fn new(text: String) -> Self {
-        Self { text, effects: Vec::new(), problems: Vec::new(), input: None }
+        Self {
+            text,
+            effects: Vec::new(),
+            problems: Vec::new(),
+            input: None,
+            redirections: Vec::new(),
+        }
     }
 
     pub(super) fn opaque(&mut self, why: impl Into<String>) {
@@ -142,6 +192,8 @@ pub(super) struct Lowering<'a> {
     pub(super) floors: Vec<Floor>,
     /// Whether the command that was just judged runs text that it is given.
     pub(super) runs_text: bool,
+    /// Why the canonical language cannot express the text, if it cannot.
+    pub(super) inexpressible: Option<String>,
     depth: usize,
     texts: usize,
     steps: usize,
@@ -150,15 +202,22 @@ pub(super) struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     fn new(context: &'a Context<'a>) -> Self {
         let (parts, floors) = (Vec::new(), Vec::new());
-        Self { context, parts, floors, runs_text: false, depth: 0, texts: 0, steps: 0 }
+        let inexpressible = None;
+        Self { context, parts, floors, runs_text: false, inexpressible, depth: 0, texts: 0, steps: 0 }
+    }
+
+    /// Notes that the canonical language lacks something; the first such reason is kept.
+    pub(super) fn cannot_express(&mut self, why: impl Into<String>) {
+        self.inexpressible.get_or_insert_with(|| why.into());
     }
 
     /// Reads a whole text: the command line, a substitution, the argument of `sh -c`.
-    pub(super) fn text(&mut self, text: &str, state: State) -> State {
+    pub(super) fn text(&mut self, text: &str, state: State) -> (State, CanonicalScript) {
         self.texts += 1;
         if self.texts > MAX_TEXTS + 1 {
             // Said once, by the part of the text before.
-            return state;
+            self.cannot_express("it is nested too deeply to be read");
+            return (state, CanonicalScript::nothing());
         }
         if self.depth >= MAX_DEPTH || self.texts > MAX_TEXTS {
             return self.unread(text, "it is nested too deeply to be read".to_owned(), state);
@@ -169,21 +228,27 @@ impl<'a> Lowering<'a> {
             Ok(program) => {
                 self.depth += 1;
                 let source = Source::new(text);
-                let lists = program.complete_commands.iter();
-                let state = lists.fold(state, |state, list| self.list(list, &source, state));
+                let mut state = state;
+                let mut scripts = Vec::new();
+                for list in &program.complete_commands {
+                    let script;
+                    (state, script) = self.list(list, &source, state);
+                    scripts.push(script);
+                }
                 self.depth -= 1;
-                state
+                (state, CanonicalScript::in_sequence(scripts))
             }
         }
     }
 
     /// Keeps a text that was not understood as a part, and looks for floors in its tokens.
-    fn unread(&mut self, text: &str, why: String, mut state: State) -> State {
+    fn unread(&mut self, text: &str, why: String, mut state: State) -> (State, CanonicalScript) {
         self.floors.extend(raw::floors(text, self.context));
+        self.cannot_express(why.clone());
         self.push(Draft::new(text.trim().to_owned()), Judgement::unproven(Vec::new(), why), &state);
         state.taint("something that could not be read");
         state.leave();
-        state
+        (state, CanonicalScript::nothing())
     }
 
     pub(super) fn push(&mut self, mut draft: Draft, judged: Judgement, state: &State) {
@@ -197,17 +262,126 @@ impl<'a> Lowering<'a> {
         self.parts.push(part);
     }
 
-    /// Expands a word, judges the commands in it, and notes why it is not understood.
-    pub(super) fn word(&mut self, raw: &str, mode: Mode, draft: &mut Draft, state: &State) -> Word {
+    /// Expands a word into the words it becomes, judges the commands in it, and notes why it is not
+    /// understood.
+    pub(super) fn words(
+        &mut self,
+        raw: &str,
+        mode: Mode,
+        draft: &mut Draft,
+        state: &State,
+    ) -> Vec<Expanded> {
         let expansion = word::expand(raw, mode, state);
-        for inner in &expansion.inner {
-            self.text(inner, state.clone());
-        }
+        let scripts: Vec<_> =
+            expansion.inner.iter().map(|inner| self.text(inner, state.clone()).1).collect();
+        let is_opaque = expansion.opaque.is_some();
         if let Some(why) = expansion.opaque {
             self.floors.extend(floor::of_variable(raw));
+            self.cannot_express(why.clone());
             draft.opaque(why);
         }
-        expansion.word
+        if is_opaque {
+            return vec![Expanded::unknown(raw)];
+        }
+        let mut words = Vec::new();
+        for field in &expansion.fields {
+            match &field.pattern {
+                Some(pattern) if mode == Mode::Word => {
+                    let found = self.matching_names(pattern, draft, state);
+                    words.extend(self.matched(raw, field, found, draft));
+                }
+                _ => words.extend(Expanded::new(raw, field, &scripts)),
+            }
+        }
+        words
+    }
+
+    /// Expands what stays one word.
+    pub(super) fn single(
+        &mut self,
+        raw: &str,
+        mode: Mode,
+        draft: &mut Draft,
+        state: &State,
+    ) -> Expanded {
+        let mut words = self.words(raw, mode, draft, state);
+        match (words.pop(), words.is_empty()) {
+            (Some(word), true) => word,
+            _ => {
+                self.cannot_express(format!("`{raw}` is not one word"));
+                draft.opaque(format!("`{raw}` is not one word"));
+                Expanded::unknown(raw)
+            }
+        }
+    }
+
+    /// The names that a pattern stands for: those of now, so that no others are met when it runs.
+    fn matched(
+        &mut self,
+        raw: &str,
+        field: &word::Field,
+        names: Result<Vec<String>, String>,
+        draft: &mut Draft,
+    ) -> Vec<Expanded> {
+        match names {
+            Ok(names) if names.is_empty() => Expanded::new(raw, field, &[]).into_iter().collect(),
+            Ok(names) => {
+                let written = Word {
+                    text: raw.to_owned(),
+                    value: Value::Glob(field.pattern.clone().unwrap_or_default()),
+                    expanded: field.expanded,
+                };
+                let expanded = |(number, name): (usize, String)| Expanded {
+                    // What was written stays in sight: a name may turn out to be an option.
+                    word: written.clone().with_literal(&name),
+                    canonical: CanonicalWord::literal(name),
+                    pattern: (number == 0).then(|| written.clone()),
+                };
+                names.into_iter().enumerate().map(expanded).collect()
+            }
+            Err(why) => {
+                self.cannot_express(why.clone());
+                draft.opaque(why);
+                let value = Value::Glob(field.pattern.clone().unwrap_or_default());
+                let word = Word { value, ..Expanded::unknown(raw).word };
+                vec![Expanded { word, ..Expanded::unknown(raw) }]
+            }
+        }
+    }
+
+    /// Returns the names that match a pattern, and counts the folders that are listed for that as read.
+    fn matching_names(
+        &mut self,
+        pattern: &str,
+        draft: &mut Draft,
+        state: &State,
+    ) -> Result<Vec<String>, String> {
+        let unknown = || format!("what `{pattern}` matches is unknown");
+        let [folder] = state.folders.as_deref().unwrap_or_default() else { return Err(unknown()) };
+        let climbs = |name: &str| name.starts_with('.') && name.contains(['*', '?', '[']);
+        if pattern.split('/').any(climbs) {
+            return Err(format!("whether `{pattern}` matches `..` differs between shells"));
+        }
+        if let Some(what) = &state.changed {
+            return Err(format!("{what} comes before it and may change what `{pattern}` matches"));
+        }
+        let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
+        let listed = fixed.and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(it, _)| it);
+        let listed = if listed.is_empty() { "/" } else { listed };
+        let names = self.context.machine.expand_pattern(folder, pattern).ok_or_else(unknown)?;
+        if names.len() > MAX_MATCHES {
+            return Err(format!("`{pattern}` matches more than {MAX_MATCHES} names"));
+        }
+        let mut folders = vec![listed];
+        for parent in names.iter().filter_map(|name| name.rsplit_once('/')).map(|(it, _)| it) {
+            if folders.last() != Some(&parent) {
+                folders.push(if parent.is_empty() { "/" } else { parent });
+            }
+        }
+        for folder in folders {
+            draft.effects.extend(self.targets(folder, state)?.into_iter().map(Effect::Read));
+        }
+        Ok(names)
     }
 
     /// Returns where a path leads from every folder the shell may be in.
@@ -223,16 +397,25 @@ impl<'a> Lowering<'a> {
         found.collect::<Option<_>>().ok_or_else(|| format!("where `{path}` leads is unknown"))
     }
 
-    fn list(&mut self, list: &CompoundList, source: &Source<'_>, state: State) -> State {
-        list.0.iter().fold(state, |state, item| {
+    fn list(
+        &mut self,
+        list: &CompoundList,
+        source: &Source<'_>,
+        mut state: State,
+    ) -> (State, CanonicalScript) {
+        let mut scripts = Vec::new();
+        for item in &list.0 {
             let first = self.parts.len();
-            let after = self.and_or(&item.0, source, state.clone()).either();
+            let (after, script) = self.and_or(&item.0, source, state.clone());
             if matches!(item.1, SeparatorOperator::Async) {
+                self.cannot_express("it keeps running in the background");
                 self.in_background(first);
-                return state;
+            } else {
+                state = after.either();
             }
-            after
-        })
+            scripts.push(script);
+        }
+        (state, CanonicalScript::in_sequence(scripts))
     }
 
     fn in_background(&mut self, first: usize) {
@@ -245,37 +428,66 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn and_or(&mut self, list: &AndOrList, source: &Source<'_>, state: State) -> After {
-        let mut after = self.pipeline(&list.first, source, state);
+    fn and_or(
+        &mut self,
+        list: &AndOrList,
+        source: &Source<'_>,
+        state: State,
+    ) -> (After, CanonicalScript) {
+        let (mut after, mut script) = self.pipeline(&list.first, source, state);
         for next in &list.additional {
             match next {
                 AndOr::And(next) => {
-                    let then = self.pipeline(next, source, after.ok);
+                    let (then, second) = self.pipeline(next, source, after.ok);
                     after = After { ok: then.ok, failed: after.failed.or(then.failed) };
+                    script = CanonicalScript::And(Box::new(script), Box::new(second));
                 }
                 AndOr::Or(next) => {
-                    let then = self.pipeline(next, source, after.failed);
+                    let (then, second) = self.pipeline(next, source, after.failed);
                     after = After { ok: after.ok.or(then.ok), failed: then.failed };
+                    script = CanonicalScript::Or(Box::new(script), Box::new(second));
                 }
             }
         }
-        after
+        (after, script)
     }
 
     /// The commands of a pipeline run in shells of their own, unless there is but one.
-    fn pipeline(&mut self, pipeline: &Pipeline, source: &Source<'_>, state: State) -> After {
+    fn pipeline(
+        &mut self,
+        pipeline: &Pipeline,
+        source: &Source<'_>,
+        state: State,
+    ) -> (After, CanonicalScript) {
         let outer = std::mem::replace(&mut self.runs_text, false);
         let (first, before) = (self.parts.len(), state.clone());
-        let after = match pipeline.seq.as_slice() {
+        let (after, script) = match pipeline.seq.as_slice() {
             [only] => {
-                let After { ok, failed } = self.command(only, source, state);
-                if pipeline.bang { After { ok: failed, failed: ok } } else { After { ok, failed } }
+                let (After { ok, failed }, script) = self.command(only, source, state);
+                if pipeline.bang {
+                    (After { ok: failed, failed: ok }, script)
+                } else {
+                    (After { ok, failed }, script)
+                }
             }
             several => {
-                for command in several {
-                    self.command(command, source, state.clone());
-                }
-                state.into()
+                let stages =
+                    several.iter().map(|command| self.command(command, source, state.clone()).1);
+                let script = CanonicalScript::Pipeline(stages.collect());
+                // What a stage changed on disk is changed for those that follow.
+                let mut state = state;
+                state.changed = self.changed_by(first).or(state.changed);
+                (state.into(), script)
+            }
+        };
+        let script =
+            if pipeline.bang { CanonicalScript::Not(Box::new(script)) } else { script };
+        let script = match &pipeline.timed {
+            None => script,
+            Some(PipelineTimed::Timed(_)) => CanonicalScript::Timed(Box::new(script)),
+            Some(_) => {
+                self.cannot_express("this form of `time` is not run without asking");
+                script
             }
         };
         self.floors.extend(self.fed_by_pipe(first, &before));
@@ -284,7 +496,17 @@ impl<'a> Lowering<'a> {
             self.floors.extend(raw::floors(&written.join(" | "), self.context));
         }
         self.runs_text = outer;
-        after
+        (after, script)
+    }
+
+    /// Returns which of the parts from this one on changes files, if one does.
+    pub(super) fn changed_by(&self, first: usize) -> Option<String> {
+        let changes = |part: &&Part| {
+            let writes = |effect: &Effect| !effect.changed().is_empty();
+            part.finding != Finding::ReadOnly || part.effects.iter().any(writes)
+        };
+        let found = self.parts.get(first..).unwrap_or_default().iter().find(changes);
+        found.map(|part| format!("`{}`", part.text))
     }
 
     /// `echo / | xargs rm -rf`: what is written on one side is removed on the other.
@@ -300,42 +522,59 @@ impl<'a> Lowering<'a> {
         parts.iter().filter(takes).find_map(|part| self.fed(&part.argv, &told, state))
     }
 
-    fn command(&mut self, command: &Command, source: &Source<'_>, state: State) -> After {
+    fn command(
+        &mut self,
+        command: &Command,
+        source: &Source<'_>,
+        state: State,
+    ) -> (After, CanonicalScript) {
         self.steps += 1;
         if self.steps > MAX_STEPS {
             let draft = Draft::new(source.of(command));
             self.floors.extend(raw::floors(&draft.text, self.context));
+            self.cannot_express("there are too many commands");
             let judged = Judgement::unproven(Vec::new(), "there are too many commands".to_owned());
             self.push(draft, judged, &state);
-            return state.into();
+            return (state.into(), CanonicalScript::nothing());
         }
         match command {
             Command::Simple(simple) => self.simple(simple, source, state),
             Command::Compound(compound, redirects) => {
-                self.redirects(redirects.as_ref(), &state);
-                self.compound(compound, source, state).into()
+                let redirections = self.redirects(redirects.as_ref(), &state);
+                let (state, script) = self.compound(compound, source, state);
+                (state.into(), script.with_redirections(redirections))
             }
-            Command::Function(function) => self.function(function, source, state).into(),
+            Command::Function(function) => {
+                self.cannot_express("it defines a function");
+                let state = self.function(function, source, state);
+                (state.into(), CanonicalScript::nothing())
+            }
             Command::ExtendedTest(test, redirects) => {
-                self.redirects(redirects.as_ref(), &state);
+                let redirections = self.redirects(redirects.as_ref(), &state);
                 let mut draft = Draft::new(source.of(test));
-                self.test(&test.expr, &mut draft, &state);
+                let script = self.test(&test.expr, &mut draft, &state);
                 self.push(draft, Judgement::read_only(vec![Word::plain("[[")]), &state);
-                state.into()
+                (state.into(), script.with_redirections(redirections))
             }
         }
     }
 
     /// The redirections of a whole block are a part of their own, if they do anything.
-    fn redirects(&mut self, redirects: Option<&RedirectList>, state: &State) {
-        let Some(redirects) = redirects else { return };
+    fn redirects(
+        &mut self,
+        redirects: Option<&RedirectList>,
+        state: &State,
+    ) -> Vec<Redirection> {
+        let Some(redirects) = redirects else { return Vec::new() };
         let mut draft = Draft::new(redirects.to_string().trim().to_owned());
         for redirect in &redirects.0 {
             self.redirect(redirect, &mut draft, state);
         }
+        let redirections = std::mem::take(&mut draft.redirections);
         if !draft.effects.is_empty() || !draft.problems.is_empty() {
             self.push(draft, Judgement::read_only(Vec::new()), state);
         }
+        redirections
     }
 
     pub(super) fn subshell(&mut self, list: &CompoundList, state: &State) {
@@ -343,67 +582,105 @@ impl<'a> Lowering<'a> {
         self.list(list, &source, state.clone());
     }
 
-    fn compound(&mut self, compound: &CompoundCommand, source: &Source<'_>, state: State) -> State {
+    fn compound(
+        &mut self,
+        compound: &CompoundCommand,
+        source: &Source<'_>,
+        state: State,
+    ) -> (State, CanonicalScript) {
         match compound {
             CompoundCommand::BraceGroup(group) => self.list(&group.list, source, state),
             CompoundCommand::Subshell(shell) => {
-                self.list(&shell.list, source, state.clone());
-                state
+                let (after, script) = self.list(&shell.list, source, state.clone());
+                let state = State { changed: after.changed, ..state };
+                (state, CanonicalScript::Subshell(Box::new(script)))
             }
             CompoundCommand::IfClause(clause) => self.branches(clause, source, state),
-            CompoundCommand::CaseClause(case) => self.case(case, source, state),
+            CompoundCommand::CaseClause(case) => {
+                self.cannot_express("`case` is not part of what is run without asking");
+                (self.case(case, source, state), CanonicalScript::nothing())
+            }
             CompoundCommand::ForClause(clause) => self.for_each(clause, source, state),
-            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => self
-                .rounds(&state, |it, state| {
-                    let state = it.list(&clause.0, source, state);
-                    it.list(&clause.1.list, source, state)
-                }),
+            CompoundCommand::WhileClause(clause) => self.repeated(clause, false, source, &state),
+            CompoundCommand::UntilClause(clause) => self.repeated(clause, true, source, &state),
             CompoundCommand::Arithmetic(arithmetic) => {
+                self.cannot_express("arithmetic commands are not run without asking");
                 self.arithmetic(&arithmetic.expr.value, &state);
-                state
+                (state, CanonicalScript::nothing())
             }
             CompoundCommand::ArithmeticForClause(clause) => {
+                self.cannot_express("arithmetic commands are not run without asking");
                 let expressions = [&clause.initializer, &clause.condition, &clause.updater];
                 for expression in expressions.into_iter().flatten() {
                     self.arithmetic(&expression.value, &state);
                 }
-                self.rounds(&state, |it, state| it.list(&clause.body.list, source, state))
+                let body = |it: &mut Self, state| it.list(&clause.body.list, source, state);
+                (self.rounds(&state, body).0, CanonicalScript::nothing())
             }
             CompoundCommand::Coprocess(coprocess) => {
                 let why = "it keeps running beside what follows".to_owned();
+                self.cannot_express(why.clone());
                 let draft = Draft::new(source.of(coprocess));
                 self.push(draft, Judgement::unproven(Vec::new(), why), &state);
                 self.command(&coprocess.body, source, state.clone());
-                state
+                (state, CanonicalScript::nothing())
             }
         }
     }
 
-    fn branches(&mut self, clause: &IfClauseCommand, source: &Source<'_>, state: State) -> State {
-        let asked = self.list(&clause.condition, source, state);
-        let mut end = self.list(&clause.then, source, asked.clone());
+    fn branches(
+        &mut self,
+        clause: &IfClauseCommand,
+        source: &Source<'_>,
+        state: State,
+    ) -> (State, CanonicalScript) {
+        let (asked, condition) = self.list(&clause.condition, source, state);
+        let (mut end, then) = self.list(&clause.then, source, asked.clone());
         let mut before = asked;
+        let mut branches = vec![(condition, then)];
+        let mut otherwise = CanonicalScript::nothing();
+        let mut closed = false;
         for other in clause.elses.iter().flatten() {
-            if let Some(condition) = &other.condition {
-                before = self.list(condition, source, before);
+            let condition = match &other.condition {
+                Some(condition) => {
+                    let script;
+                    (before, script) = self.list(condition, source, before);
+                    Some(script)
+                }
+                None => None,
+            };
+            let (after, body) = self.list(&other.body, source, before.clone());
+            end = end.or(after);
+            match condition {
+                Some(condition) => branches.push((condition, body)),
+                None => {
+                    otherwise = body;
+                    closed = true;
+                }
             }
-            end = end.or(self.list(&other.body, source, before.clone()));
         }
-        end.or(before)
+        for (condition, then) in branches.into_iter().rev() {
+            otherwise = CanonicalScript::If {
+                condition: Box::new(condition),
+                then: Box::new(then),
+                otherwise: Box::new(otherwise),
+            };
+        }
+        (if closed { end } else { end.or(before) }, otherwise)
     }
 
     fn case(&mut self, case: &CaseClauseCommand, source: &Source<'_>, state: State) -> State {
         let mut draft = Draft::new(format!("case {}", case.value.value));
-        self.word(&case.value.value, Mode::Pattern, &mut draft, &state);
+        self.words(&case.value.value, Mode::Single, &mut draft, &state);
         for pattern in case.cases.iter().flat_map(|item| &item.patterns) {
-            self.word(&pattern.value, Mode::Pattern, &mut draft, &state);
+            self.words(&pattern.value, Mode::Single, &mut draft, &state);
         }
         if !draft.problems.is_empty() {
             self.push(draft, Judgement::read_only(Vec::new()), &state);
         }
         let bodies = case.cases.iter().filter_map(|item| item.cmd.as_ref());
         // An arm may run after another one (`;&`), so each starts from all that went before.
-        bodies.fold(state, |before, body| before.clone().or(self.list(body, source, before)))
+        bodies.fold(state, |before, body| before.clone().or(self.list(body, source, before).0))
     }
 
     /// The body is judged where it is defined; whoever calls it is not followed.

@@ -4,6 +4,7 @@ use brush_parser::ast::{
     IoFileRedirectKind, IoFileRedirectTarget, IoHereDocument, IoRedirect, ProcessSubstitutionKind,
 };
 
+use super::canonical::{CanonicalWord, Redirection, WordPiece};
 use super::lower::{Draft, Lowering};
 use super::state::State;
 use super::word::Mode;
@@ -17,41 +18,99 @@ impl Lowering<'_> {
     /// Adds what a redirection does to the command it stands with.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect, draft: &mut Draft, state: &State) {
         match redirect {
-            IoRedirect::File(_, kind, target) => self.file(kind, target, draft, state),
-            IoRedirect::HereDocument(_, document) => self.document(document, draft, state),
-            IoRedirect::HereString(_, word) => {
-                let word = self.word(&word.value, Mode::Word, draft, state);
-                draft.input = Some(word.shown().to_owned());
+            IoRedirect::File(stream, kind, target) => {
+                self.file(*stream, kind, target, draft, state);
             }
-            IoRedirect::OutputAndError(word, _) => self.write(&word.value, false, draft, state),
+            IoRedirect::HereDocument(stream, document) => {
+                self.only_input(*stream);
+                self.document(document, draft, state);
+            }
+            IoRedirect::HereString(stream, word) => {
+                self.only_input(*stream);
+                let word = self.single(&word.value, Mode::Single, draft, state);
+                draft.input = Some(word.word.shown().to_owned());
+                draft.redirections.push(Redirection::Text { text: word.canonical });
+            }
+            IoRedirect::OutputAndError(word, append) => {
+                self.write(&word.value, (1, *append), false, draft, state);
+                draft.redirections.push(Redirection::Duplicate { stream: 2, to: 1 });
+            }
         }
     }
 
     fn file(
         &mut self,
+        stream: Option<i32>,
         kind: &IoFileRedirectKind,
         target: &IoFileRedirectTarget,
         draft: &mut Draft,
         state: &State,
     ) {
         match (kind, target) {
-            (_, IoFileRedirectTarget::Fd(_)) => {}
-            (_, IoFileRedirectTarget::Duplicate(word)) if is_descriptor(&word.value) => {}
+            (_, IoFileRedirectTarget::Fd(other)) => {
+                self.duplicate(stream, kind, Some(*other), draft);
+            }
+            (_, IoFileRedirectTarget::Duplicate(word)) if is_descriptor(&word.value) => {
+                self.duplicate(stream, kind, word.value.parse().ok(), draft);
+            }
             (IoFileRedirectKind::Read, IoFileRedirectTarget::Filename(word)) => {
+                self.only_input(stream);
                 self.read(&word.value, draft, state);
             }
             (IoFileRedirectKind::ReadAndWrite, IoFileRedirectTarget::Filename(word)) => {
-                self.write(&word.value, true, draft, state);
+                self.cannot_express("it reads and writes one file by one stream");
+                self.write(&word.value, (1, false), true, draft, state);
             }
             (IoFileRedirectKind::DuplicateInput, IoFileRedirectTarget::Duplicate(_)) => {
+                self.cannot_express("it takes its input from another stream");
                 draft.opaque("it takes its input from a descriptor that is decided when it runs");
             }
-            (_, IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word)) => {
-                self.write(&word.value, false, draft, state);
+            (kind, IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word)) => {
+                let append = matches!(kind, IoFileRedirectKind::Append);
+                let both = matches!(kind, IoFileRedirectKind::DuplicateOutput);
+                let stream = self.output_stream(stream);
+                self.write(&word.value, (stream, append), false, draft, state);
+                // `>&f` is `&>f` in another spelling.
+                draft.redirections.extend(both.then_some(Redirection::Duplicate { stream: 2, to: 1 }));
             }
             (_, IoFileRedirectTarget::ProcessSubstitution(kind, shell)) => {
                 self.process(kind, &shell.list, draft, state);
             }
+        }
+    }
+
+    /// Only the standard streams are redirected in the canonical language.
+    fn output_stream(&mut self, stream: Option<i32>) -> u8 {
+        match stream {
+            None | Some(1) => 1,
+            Some(2) => 2,
+            Some(_) => {
+                self.cannot_express("it uses streams beside the standard ones");
+                1
+            }
+        }
+    }
+
+    fn only_input(&mut self, stream: Option<i32>) {
+        if !matches!(stream, None | Some(0)) {
+            self.cannot_express("it uses streams beside the standard ones");
+        }
+    }
+
+    fn duplicate(
+        &mut self,
+        stream: Option<i32>,
+        kind: &IoFileRedirectKind,
+        other: Option<i32>,
+        draft: &mut Draft,
+    ) {
+        let output = matches!(kind, IoFileRedirectKind::DuplicateOutput);
+        match (self.output_stream(stream), other) {
+            (stream, Some(to @ (1 | 2))) if output => {
+                let to = if to == 1 { 1 } else { 2 };
+                draft.redirections.push(Redirection::Duplicate { stream, to });
+            }
+            _ => self.cannot_express("it closes a stream, or uses others than the standard ones"),
         }
     }
 
@@ -63,6 +122,7 @@ impl Lowering<'_> {
         draft: &mut Draft,
         state: &State,
     ) {
+        self.cannot_express("a command that runs as a file is not run without asking");
         self.subshell(list, state);
         if matches!(kind, ProcessSubstitutionKind::Write) {
             draft.opaque("it writes into another command");
@@ -72,40 +132,65 @@ impl Lowering<'_> {
     fn document(&mut self, document: &IoHereDocument, draft: &mut Draft, state: &State) {
         let end = document.here_end.value.trim_matches(['\'', '"']);
         if end.is_empty() || !end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.cannot_express("the end of a here-document is written in an unusual way");
             draft.opaque("the end of a here-document is written in an unusual way");
         }
         let body = &document.doc.value;
-        if document.requires_expansion {
-            self.word(body, Mode::Document, draft, state);
-        }
+        let text = if document.requires_expansion {
+            self.single(body, Mode::Document, draft, state).canonical
+        } else {
+            CanonicalWord::literal(body)
+        };
         draft.input = Some(body.clone());
+        match without_last_newline(text) {
+            Some(text) => draft.redirections.push(Redirection::Text { text }),
+            None => self.cannot_express("its here-document does not end with a line"),
+        }
     }
 
     fn read(&mut self, raw: &str, draft: &mut Draft, state: &State) {
-        let word = self.word(raw, Mode::Word, draft, state);
+        let word = self.single(raw, Mode::Word, draft, state).word;
         match &word.value {
-            Value::Literal(path) if FREE.contains(&path.as_str()) => {}
-            Value::Literal(path) if is_socket(path) => draft.effects.push(socket(path)),
-            Value::Literal(path) => self.touch(path, Effect::Read, draft, state),
+            Value::Literal(path) => {
+                if is_socket(path) {
+                    draft.effects.push(socket(path));
+                } else if !FREE.contains(&path.as_str()) {
+                    self.touch(path, Effect::Read, draft, state);
+                }
+                draft.redirections.push(Redirection::Read { path: path.clone() });
+            }
             Value::Glob(_) | Value::Text | Value::Words => {
+                self.cannot_express("which file it reads is decided only when it runs");
                 draft.opaque(format!("what `{raw}` names is decided only when it runs"));
             }
         }
     }
 
-    fn write(&mut self, raw: &str, reads: bool, draft: &mut Draft, state: &State) {
-        let word = self.word(raw, Mode::Word, draft, state);
+    fn write(
+        &mut self,
+        raw: &str,
+        (stream, append): (u8, bool),
+        reads: bool,
+        draft: &mut Draft,
+        state: &State,
+    ) {
+        let word = self.single(raw, Mode::Word, draft, state).word;
         match &word.value {
-            Value::Literal(path) if FREE.contains(&path.as_str()) => {}
-            Value::Literal(path) if is_socket(path) => draft.effects.push(socket(path)),
             Value::Literal(path) => {
-                self.floors.extend(floor::of_write(path));
-                if reads {
-                    self.touch(path, Effect::Read, draft, state);
+                if is_socket(path) {
+                    draft.effects.push(socket(path));
+                } else if !FREE.contains(&path.as_str()) {
+                    self.floors.extend(floor::of_write(path));
+                    if reads {
+                        self.touch(path, Effect::Read, draft, state);
+                    }
+                    self.touch(path, Effect::Write, draft, state);
                 }
-                self.touch(path, Effect::Write, draft, state);
+                let path = path.clone();
+                draft.redirections.push(Redirection::Write { stream, path, append });
             }
             Value::Glob(_) | Value::Text | Value::Words => {
+                self.cannot_express("which file it writes is decided only when it runs");
                 draft.opaque(format!("what `{raw}` names is decided only when it runs"));
             }
         }
@@ -123,6 +208,13 @@ impl Lowering<'_> {
             Err(why) => draft.opaque(why),
         }
     }
+}
+
+/// A text that is given to a command gets its last newline back there.
+fn without_last_newline(mut text: CanonicalWord) -> Option<CanonicalWord> {
+    let WordPiece::Literal(last) = text.0.last_mut()? else { return None };
+    last.pop().filter(|c| *c == '\n')?;
+    Some(text)
 }
 
 fn is_descriptor(word: &str) -> bool {

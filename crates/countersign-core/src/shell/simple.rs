@@ -4,13 +4,21 @@ use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand,
 };
 
+use super::canonical::{self, CanonicalCommand, CanonicalScript, CanonicalWord, WordPiece};
 use super::judge::Judgement;
-use super::lower::{After, Draft, Lowering};
+use super::lower::{After, Draft, Expanded, Lowering};
 use super::state::State;
 use super::syntax::Source;
 use super::word::{self, Mode};
-use super::{Value, Word, variable};
+use super::{Value, Word, builtin, variable};
 use crate::Effect;
+
+/// A variable with what it is set to, as it is judged and as it is executed.
+struct AssignedVariable {
+    name: String,
+    value: Value,
+    canonical: CanonicalWord,
+}
 
 impl Lowering<'_> {
     pub(super) fn simple(
@@ -18,45 +26,117 @@ impl Lowering<'_> {
         command: &SimpleCommand,
         source: &Source<'_>,
         mut state: State,
-    ) -> After {
+    ) -> (After, CanonicalScript) {
         let mut draft = Draft::new(written(command, source));
-        let mut argv = Vec::new();
+        let mut words = Vec::new();
         let mut assigned = Vec::new();
+        // Each assignment sees those before it; the words of the command see none of them.
+        let mut scope = state.clone();
         for item in command.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    assigned.push(self.assigned(assignment, &mut draft, &state));
+                    let variable = self.assigned(assignment, &mut draft, &scope);
+                    scope.variables.insert(variable.name.clone(), variable.value.clone());
+                    assigned.push(variable);
                 }
-                other => self.item(other, &mut argv, &mut draft, &state),
+                other => self.item(other, &mut words, &mut draft, &state),
             }
         }
         if let Some(name) = &command.word_or_name {
-            argv.push(self.word(&name.value, Mode::Word, &mut draft, &state));
+            words.extend(self.words(&name.value, Mode::Word, &mut draft, &state));
         }
         for item in command.suffix.iter().flat_map(|suffix| &suffix.0) {
-            self.item(item, &mut argv, &mut draft, &state);
+            self.item(item, &mut words, &mut draft, &state);
         }
-        if argv.is_empty() {
-            set(&mut state, assigned, &mut draft);
-            self.push(draft, Judgement::read_only(Vec::new()), &state);
-            return state.into();
+        if words.is_empty() {
+            return self.assignments_alone(assigned, draft, state);
         }
-        let reads = argv.first().and_then(Word::literal) == Some("read");
+        let literals: Vec<_> = words.iter().map(|it| it.word.literal()).collect();
+        let reads = literals.get(builtin::prefixes(&literals)) == Some(&Some("read"));
         // `IFS` for `read` alone only says where it splits.
-        assigned.retain(|(name, _)| !(reads && name == "IFS"));
-        give(&assigned, &mut draft);
+        let given = assigned.iter().filter(|it| !(reads && it.name == "IFS"));
+        give(given, &mut draft);
         let failed = state.clone();
-        let judged = self.judge(argv, draft.input.as_deref(), &mut state);
+        let argv: Vec<_> = words.iter().map(|it| it.word.clone()).collect();
+        self.look_for_floors(&words, draft.input.as_deref(), &state);
+        let first = self.parts.len();
+        let mut judged = self.judge(argv, draft.input.as_deref(), &mut state);
+        let redirections = std::mem::take(&mut draft.redirections);
+        let script = self.executed(&words, assigned, &mut judged, redirections);
         // What the command itself taints is for those that follow.
         self.push(draft, judged, &failed);
-        let failed = if state.tainted == failed.tainted { failed } else { state.clone() };
-        After { ok: state, failed }
+        state.changed = state.changed.or_else(|| self.changed_by(first));
+        // `read` sets its variables even at the end of what it reads.
+        let failed = if state.tainted == failed.tainted && !reads {
+            State { changed: state.changed.clone(), ..failed }
+        } else {
+            state.clone()
+        };
+        (After { ok: state, failed }, script)
+    }
+
+    fn assignments_alone(
+        &mut self,
+        assigned: Vec<AssignedVariable>,
+        mut draft: Draft,
+        mut state: State,
+    ) -> (After, CanonicalScript) {
+        if !draft.redirections.is_empty() {
+            self.cannot_express("it redirects the streams of no command");
+        }
+        let assignments = assigned.iter().map(AssignedVariable::to_canonical).collect();
+        let command = CanonicalCommand { assignments, ..CanonicalCommand::default() };
+        set(&mut state, assigned, &mut draft);
+        self.push(draft, Judgement::read_only(Vec::new()), &state);
+        (state.into(), CanonicalScript::Command(command))
+    }
+
+    /// Returns a command as it is executed, once it was judged.
+    fn executed(
+        &mut self,
+        words: &[Expanded],
+        assigned: Vec<AssignedVariable>,
+        judged: &mut Judgement,
+        redirections: Vec<canonical::Redirection>,
+    ) -> CanonicalScript {
+        let assignments: Vec<_> = assigned.iter().map(AssignedVariable::to_canonical).collect();
+        if let Some(script) = judged.script.take() {
+            if !assignments.is_empty() {
+                self.cannot_express("it gives variables to a shell");
+            }
+            return script.with_redirections(redirections);
+        }
+        let literals: Vec<_> = words.iter().map(|it| it.word.literal()).collect();
+        let prefixes = builtin::prefixes(&literals);
+        let literals = literals.get(prefixes..).unwrap_or_default();
+        if let Some(why) = builtin::lacks(literals, !assignments.is_empty()) {
+            self.cannot_express(why);
+        }
+        let wraps = judged.wrappers.len() > prefixes;
+        let program = match literals.first().copied().flatten() {
+            Some(name) if wraps => self.context.machine.trusted_program(name),
+            _ => judged.program.clone(),
+        };
+        let words = words.iter().skip(prefixes).map(|it| it.canonical.clone()).collect();
+        CanonicalScript::Command(CanonicalCommand { assignments, words, program, redirections })
+    }
+
+    /// What must never run is looked for in the patterns themselves, not only in what they match now.
+    fn look_for_floors(&mut self, words: &[Expanded], input: Option<&str>, state: &State) {
+        if words.iter().all(|word| word.pattern.is_none()) {
+            return;
+        }
+        let written = words.iter().map(|it| it.pattern.clone().unwrap_or_else(|| it.word.clone()));
+        let (parts, kept) = (self.parts.len(), self.inexpressible.clone());
+        let _ = self.judge(written.collect(), input, &mut state.clone());
+        self.parts.truncate(parts);
+        self.inexpressible = kept;
     }
 
     fn item(
         &mut self,
         item: &CommandPrefixOrSuffixItem,
-        argv: &mut Vec<Word>,
+        words: &mut Vec<Expanded>,
         draft: &mut Draft,
         state: &State,
     ) {
@@ -66,13 +146,15 @@ impl Lowering<'_> {
             }
             CommandPrefixOrSuffixItem::Word(word)
             | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                argv.push(self.word(&word.value, Mode::Word, draft, state));
+                words.extend(self.words(&word.value, Mode::Word, draft, state));
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(kind, shell) => {
                 self.process(kind, &shell.list, draft, state);
                 // For the program it is a stream like its standard input.
                 let value = Value::Literal("-".to_owned());
-                argv.push(Word { text: format!("{kind}(…)"), value, expanded: true });
+                let word = Word { text: format!("{kind}(…)"), value, expanded: true };
+                let canonical = CanonicalWord::default();
+                words.push(Expanded { word, canonical, pattern: None });
             }
         }
     }
@@ -82,38 +164,62 @@ impl Lowering<'_> {
         assignment: &Assignment,
         draft: &mut Draft,
         state: &State,
-    ) -> (String, Value) {
+    ) -> AssignedVariable {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.clone(),
             AssignmentName::ArrayElementName(name, index) => {
                 for inner in word::substitutions(index) {
                     self.text(&inner, state.clone());
                 }
+                self.cannot_express("arrays are not run without asking");
                 draft.opaque("an index is arithmetic and may run what stands in it");
                 name.clone()
             }
         };
-        let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => self.assigned_word(&word.value, draft, state),
+        let mut assigned = match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let Expanded { word, canonical, .. } =
+                    self.single(&word.value, Mode::Single, draft, state);
+                let value = match word.value {
+                    Value::Literal(text) => Value::Literal(text),
+                    Value::Glob(_) | Value::Text | Value::Words => Value::Text,
+                };
+                AssignedVariable { name, value, canonical }
+            }
             AssignmentValue::Array(items) => {
+                self.cannot_express("arrays are not run without asking");
                 for (index, item) in items {
                     if index.is_some() {
                         draft.opaque("an index is arithmetic and may run what stands in it");
                     }
-                    self.word(&item.value, Mode::Word, draft, state);
+                    self.words(&item.value, Mode::Word, draft, state);
                 }
-                Value::Text
+                AssignedVariable { name, value: Value::Text, canonical: CanonicalWord::default() }
             }
         };
-        (name, if assignment.append { Value::Text } else { value })
+        if assignment.append {
+            assigned.append_to(state);
+        }
+        assigned
+    }
+}
+
+impl AssignedVariable {
+    fn to_canonical(&self) -> canonical::Assignment {
+        canonical::Assignment { name: self.name.clone(), value: self.canonical.clone() }
     }
 
-    /// What is assigned is neither split nor matched.
-    fn assigned_word(&mut self, raw: &str, draft: &mut Draft, state: &State) -> Value {
-        match self.word(raw, Mode::Word, draft, state).value {
-            Value::Literal(text) => Value::Literal(text),
-            Value::Glob(_) | Value::Text | Value::Words => Value::Text,
+    /// `name+=value`: what it held comes first.
+    fn append_to(&mut self, state: &State) {
+        // What the environment gave it comes first, whatever that is; and a number would be added to.
+        let known = state.variables.contains_key(&self.name);
+        self.value = if known { Value::Text } else { Value::Words };
+        let mut whole = CanonicalWord::default();
+        whole.push(WordPiece::Variable(self.name.clone()));
+        for piece in std::mem::take(&mut self.canonical).0 {
+            whole.push(piece);
         }
+        self.canonical = whole;
     }
 }
 
@@ -138,8 +244,8 @@ fn written(command: &SimpleCommand, source: &Source<'_>) -> String {
 }
 
 /// Sets variables of the shell itself.
-fn set(state: &mut State, assigned: Vec<(String, Value)>, draft: &mut Draft) {
-    for (name, value) in assigned {
+fn set(state: &mut State, assigned: Vec<AssignedVariable>, draft: &mut Draft) {
+    for AssignedVariable { name, value, .. } in assigned {
         if !variable::may_be_set(&name, literal(&value)) {
             draft.effects.push(Effect::Env { name: name.clone() });
             draft.opaque(format!("`{name}` may steer what later programs do"));
@@ -150,8 +256,8 @@ fn set(state: &mut State, assigned: Vec<(String, Value)>, draft: &mut Draft) {
 }
 
 /// Gives variables to one program.
-fn give(assigned: &[(String, Value)], draft: &mut Draft) {
-    for (name, value) in assigned {
+fn give<'a>(assigned: impl Iterator<Item = &'a AssignedVariable>, draft: &mut Draft) {
+    for AssignedVariable { name, value, .. } in assigned {
         if !variable::may_be_given(name, literal(value)) {
             draft.effects.push(Effect::Env { name: name.clone() });
             draft.opaque(format!("`{name}` may steer what the program does"));

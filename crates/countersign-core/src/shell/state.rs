@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Context, Value};
+use super::{Context, Value, variable};
 
 /// More possible folders than this count as unknown.
 const MAX_FOLDERS: usize = 4;
@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) linked: bool,
     /// What came before and may change what later words mean.
     pub(super) tainted: Option<String>,
+    /// What came before and may have changed which files there are.
+    pub(super) changed: Option<String>,
 }
 
 impl State {
@@ -35,7 +37,15 @@ impl State {
             variables,
             linked: false,
             tainted: None,
+            changed: None,
         }
+    }
+
+    /// Returns the state of a shell of which nothing is known.
+    #[cfg(test)]
+    pub(super) fn empty() -> Self {
+        let variables = BTreeMap::new();
+        Self { folders: None, variables, linked: false, tainted: None, changed: None }
     }
 
     /// Returns what is known when either may have happened.
@@ -49,12 +59,12 @@ impl State {
         };
         let mut variables = BTreeMap::new();
         for name in self.variables.keys().chain(other.variables.keys()) {
-            let (one, two) = (self.variables.get(name), other.variables.get(name));
-            let value = if one == two { one.cloned() } else { Some(Value::Text) };
-            variables.insert(name.clone(), value.unwrap_or(Value::Text));
+            let value = either(name, self.variables.get(name), other.variables.get(name));
+            variables.insert(name.clone(), value);
         }
         let linked = self.linked || other.linked;
-        Self { folders, variables, linked, tainted: self.tainted.or(other.tainted) }
+        let tainted = self.tainted.or(other.tainted);
+        Self { folders, variables, linked, tainted, changed: self.changed.or(other.changed) }
     }
 
     /// Returns what is known of a loop's body before any of its rounds, given one round's end.
@@ -89,6 +99,18 @@ impl State {
 
     pub(super) fn taint(&mut self, what: &str) {
         self.tainted.get_or_insert_with(|| what.to_owned());
+    }
+}
+
+/// Returns what a variable holds that was set in one of two ways.
+fn either(name: &str, one: Option<&Value>, two: Option<&Value>) -> Value {
+    match (one, two) {
+        (Some(one), Some(two)) if one == two => one.clone(),
+        (Some(Value::Words), _) | (_, Some(Value::Words)) => Value::Words,
+        (Some(_), Some(_)) => Value::Text,
+        // It may still hold what the environment gave it.
+        _ if variable::may_be_shown(name) => Value::Text,
+        _ => Value::Words,
     }
 }
 

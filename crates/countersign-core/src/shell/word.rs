@@ -2,36 +2,98 @@
 //!
 //! A strict reading of our own: what is not clearly understood is opaque, never skipped.
 
+mod arithmetic;
 mod nested;
 mod parameter;
 
 pub(super) use nested::substitutions;
 
+use arithmetic::evaluate;
 use nested::closing;
-use parameter::{Parameter, leading_name, parameter};
+use parameter::{apply_operator, leading_name, split_parameter};
 
+use super::canonical::{CanonicalWord, WordPiece};
 use super::state::State;
-use super::{Value, Word, variable};
+use super::{Value, variable};
 
-/// How a piece of text is quoted as a whole.
+/// How a piece of text is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A word of a command.
+    /// A word of a command: it is split, and file names come of it.
     Word,
+    /// A value or a word of `[[ ]]`: it stays one word.
+    Single,
     /// The body of a here-document: quotes mean nothing.
     Document,
-    /// A pattern of `case` or a word of `[[ ]]`: no file names come of it.
-    Pattern,
 }
 
 /// A word with all that came to light while it was read.
 #[derive(Debug)]
 pub(super) struct Expansion {
-    pub(super) word: Word,
+    /// What it becomes: any number of words in [`Mode::Word`], else one.
+    pub(super) fields: Vec<Field>,
     /// The commands it runs: `$(..)` and backticks.
     pub(super) inner: Vec<String>,
     /// Why it is not understood, if it is not.
     pub(super) opaque: Option<String>,
+}
+
+/// One word that came out of an expansion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Field {
+    /// What it is made of.
+    pub(super) pieces: Vec<FieldPiece>,
+    /// The same as a pattern, if it holds wildcards that nothing quotes.
+    pub(super) pattern: Option<String>,
+    /// Whether a variable or a substitution had a hand in it.
+    pub(super) expanded: bool,
+}
+
+/// A piece of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FieldPiece {
+    Literal(String),
+    Variable(String),
+    Status,
+    /// What the inner command of this number prints.
+    Inner(usize),
+}
+
+impl Field {
+    /// Returns its text, if nothing in it is decided only when it runs.
+    pub(super) fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [FieldPiece::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns it as a word of the canonical form, given the scripts of the commands in it.
+    pub(super) fn to_canonical(
+        &self,
+        inner: &[super::canonical::CanonicalScript],
+    ) -> Option<CanonicalWord> {
+        let mut word = CanonicalWord::default();
+        for piece in &self.pieces {
+            word.push(match piece {
+                FieldPiece::Literal(text) => WordPiece::Literal(text.clone()),
+                FieldPiece::Variable(name) => WordPiece::Variable(name.clone()),
+                FieldPiece::Status => WordPiece::Status,
+                FieldPiece::Inner(number) => {
+                    WordPiece::Output(Box::new(inner.get(*number)?.clone()))
+                }
+            });
+        }
+        Some(word)
+    }
+
+    fn push(&mut self, piece: FieldPiece) {
+        match (self.pieces.last_mut(), piece) {
+            (Some(FieldPiece::Literal(text)), FieldPiece::Literal(more)) => text.push_str(&more),
+            (_, piece) => self.pieces.push(piece),
+        }
+    }
 }
 
 /// Expands a word as it was written.
@@ -39,32 +101,19 @@ pub(super) fn expand(raw: &str, mode: Mode, state: &State) -> Expansion {
     let mut scanner = Scanner::new(raw, mode, state);
     match mode {
         Mode::Document => scanner.double_quoted(None),
-        Mode::Word | Mode::Pattern => scanner.unquoted(),
+        Mode::Word | Mode::Single => scanner.unquoted(),
     }
-    scanner.finish(raw)
-}
-
-/// Why a word stands for several, or for a text that is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Unknown {
-    No,
-    Text,
-    Words,
+    scanner.finish()
 }
 
 struct Scanner<'a> {
     rest: &'a str,
     mode: Mode,
     state: &'a State,
-    /// What is known of the result, and the same as a pattern.
-    text: String,
-    pattern: String,
+    fields: Vec<Field>,
+    /// The field that is being read, and the same as a pattern.
+    current: Option<(Field, String)>,
     globs: bool,
-    unknown: Unknown,
-    /// The pattern of a variable that is the whole word.
-    loop_pattern: Option<String>,
-    pieces: usize,
-    expanded: bool,
     inner: Vec<String>,
     opaque: Option<String>,
 }
@@ -75,29 +124,31 @@ impl<'a> Scanner<'a> {
             rest,
             mode,
             state,
-            text: String::new(),
-            pattern: String::new(),
+            fields: Vec::new(),
+            current: None,
             globs: false,
-            unknown: Unknown::No,
-            loop_pattern: None,
-            pieces: 0,
-            expanded: false,
             inner: Vec::new(),
             opaque: None,
         }
     }
 
-    fn finish(self, raw: &str) -> Expansion {
-        let unknown = if self.opaque.is_some() { Unknown::Words } else { self.unknown };
-        let value = match (unknown, self.loop_pattern) {
-            (_, Some(pattern)) if self.pieces == 1 && self.opaque.is_none() => Value::Glob(pattern),
-            (Unknown::Words, _) => Value::Words,
-            (Unknown::Text, _) => Value::Text,
-            (Unknown::No, _) if self.globs => Value::Glob(self.pattern),
-            (Unknown::No, _) => Value::Literal(self.text),
-        };
-        let word = Word { text: raw.to_owned(), value, expanded: self.expanded };
-        Expansion { word, inner: self.inner, opaque: self.opaque }
+    fn finish(mut self) -> Expansion {
+        if self.mode != Mode::Word {
+            self.current.get_or_insert_default();
+        }
+        self.end_field();
+        Expansion { fields: self.fields, inner: self.inner, opaque: self.opaque }
+    }
+
+    fn end_field(&mut self) {
+        let Some((mut field, pattern)) = self.current.take() else { return };
+        if std::mem::take(&mut self.globs) {
+            if field.literal().is_none() && self.mode == Mode::Word {
+                self.opaque("a pattern of file names holds what is decided only when it runs");
+            }
+            field.pattern = Some(pattern);
+        }
+        self.fields.push(field);
     }
 
     fn take(&mut self) -> Option<char> {
@@ -121,18 +172,25 @@ impl<'a> Scanner<'a> {
     }
 
     fn opaque(&mut self, why: impl Into<String>) {
-        self.expanded = true;
+        self.mark_expanded();
         self.opaque.get_or_insert_with(|| why.into());
     }
 
+    fn mark_expanded(&mut self) {
+        self.current.get_or_insert_default().0.expanded = true;
+    }
+
     fn literal(&mut self, text: &str) {
-        self.pieces += 1;
-        self.text.push_str(text);
+        let (field, pattern) = self.current.get_or_insert_default();
+        // Empty quotes make a word, and add nothing to it.
+        if !text.is_empty() {
+            field.push(FieldPiece::Literal(text.to_owned()));
+        }
         for c in text.chars() {
             if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-                self.pattern.push('\\');
+                pattern.push('\\');
             }
-            self.pattern.push(c);
+            pattern.push(c);
         }
     }
 
@@ -140,49 +198,70 @@ impl<'a> Scanner<'a> {
         self.literal(c.encode_utf8(&mut [0; 4]));
     }
 
-    fn glob(&mut self, c: char) {
-        self.pieces += 1;
+    fn wildcard(&mut self, c: char) {
+        let (field, pattern) = self.current.get_or_insert_default();
+        field.push(FieldPiece::Literal(c.to_string()));
+        pattern.push(c);
         self.globs = true;
-        self.text.push(c);
-        self.pattern.push(c);
     }
 
-    fn unknown(&mut self, quoted: bool) {
-        self.pieces += 1;
-        self.expanded = true;
-        self.unknown = self.unknown.max(if quoted { Unknown::Text } else { Unknown::Words });
+    /// Adds a `]` that nothing quotes: it may end a set of characters.
+    fn bracket(&mut self) {
+        let (field, pattern) = self.current.get_or_insert_default();
+        field.push(FieldPiece::Literal("]".to_owned()));
+        pattern.push(']');
+    }
+
+    /// Adds what is decided only when it runs, and stays one word then.
+    fn runtime(&mut self, piece: FieldPiece) {
+        let (field, _) = self.current.get_or_insert_default();
+        field.push(piece);
+        field.expanded = true;
+    }
+
+    /// Adds what would be split, and matched with file names, only when it runs.
+    fn runtime_words(&mut self, piece: FieldPiece, quoted: bool) {
+        if !quoted && self.mode == Mode::Word {
+            self.opaque("into how many words it is split is decided only when it runs");
+        }
+        self.runtime(piece);
     }
 
     fn unquoted(&mut self) {
         self.start();
+        let mut last = ' ';
         while let Some(c) = self.take() {
             match c {
                 '\'' => match self.take_until('\'') {
                     Some(text) => self.literal(text),
                     None => self.opaque("a quote is not closed"),
                 },
-                '"' => self.double_quoted(Some('"')),
+                '"' => {
+                    self.literal("");
+                    self.double_quoted(Some('"'));
+                }
                 '\\' => self.escape(),
                 '$' => self.dollar(false),
                 '`' => self.backtick(false),
-                _ if self.mode == Mode::Pattern => self.literal_char(c),
-                '*' | '?' => self.glob(c),
-                '[' if self.rest.contains(']') => self.glob(c),
+                '*' | '?' => self.wildcard(c),
+                '[' if self.rest.contains(']') => self.wildcard(c),
+                ']' => self.bracket(),
                 '{' if makes_words(self.rest) => self.opaque("braces make several words of one"),
+                '~' if matches!(last, '=' | ':') => {
+                    self.opaque("whether `~` stands for a folder here differs between shells");
+                }
                 '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
                     self.opaque(format!("`{c}` inside a word is not understood"));
                 }
                 c if c.is_whitespace() => self.opaque("a blank inside a word is not understood"),
                 c => self.literal_char(c),
             }
+            last = c;
         }
     }
 
     /// What has a meaning only at the start of a word: `~`, and `=` in some shells.
     fn start(&mut self) {
-        if self.mode != Mode::Word {
-            return;
-        }
         let after = self.rest.strip_prefix('~');
         if let Some(after) = after {
             if after.is_empty() || after.starts_with('/') {
@@ -193,7 +272,7 @@ impl<'a> Scanner<'a> {
             }
         }
         let after = self.rest.strip_prefix('=').unwrap_or_default();
-        if after.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        if self.mode == Mode::Word && after.starts_with(|c: char| c.is_ascii_alphabetic()) {
             self.opaque("a word that starts with `=` names a program in some shells");
         }
     }
@@ -214,6 +293,7 @@ impl<'a> Scanner<'a> {
                 '`' => self.backtick(true),
                 '\\' => match self.rest.chars().next() {
                     Some('\n') => self.opaque("a line is continued inside a word"),
+                    Some('"') if end.is_none() => self.literal_char('\\'),
                     Some(c @ ('$' | '`' | '"' | '\\')) => {
                         self.take();
                         self.literal_char(c);
@@ -230,14 +310,16 @@ impl<'a> Scanner<'a> {
 
     fn backtick(&mut self, quoted: bool) {
         match self.take_until('`') {
-            Some(body) if !body.contains('\\') => self.inner.push(body.to_owned()),
+            Some(body) if !body.contains('\\') => {
+                self.inner.push(body.to_owned());
+                self.runtime_words(FieldPiece::Inner(self.inner.len() - 1), quoted);
+            }
             Some(body) => {
                 self.inner.push(body.replace('\\', ""));
                 self.opaque("backticks with escapes are not understood");
             }
             None => self.opaque("a backtick is not closed"),
         }
-        self.unknown(quoted);
     }
 
     fn dollar(&mut self, quoted: bool) {
@@ -250,7 +332,7 @@ impl<'a> Scanner<'a> {
         } else if !quoted && self.skip("'") {
             self.ansi_c();
         } else if !quoted && self.skip("\"") {
-            self.double_quoted(Some('"'));
+            self.opaque("what `$\"` becomes depends on the language that is set");
         } else if self.rest.starts_with(['[', '\\']) {
             self.opaque("`$` before this character is not understood");
         } else {
@@ -263,12 +345,11 @@ impl<'a> Scanner<'a> {
         if !name.is_empty() {
             self.skip(name);
             self.variable(name, quoted);
-        } else if self.rest.starts_with(['?', '$', '#', '!', '-', '0']) {
+        } else if self.skip("?") {
+            self.runtime(FieldPiece::Status);
+        } else if self.rest.starts_with(|c: char| c.is_ascii_digit() || "$#!-@*".contains(c)) {
             self.take();
-            self.unknown(quoted);
-        } else if self.rest.starts_with(['@', '*', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
-            self.take();
-            self.unknown(false);
+            self.opaque("what a parameter of the shell holds is known only when it runs");
         } else {
             self.literal_char('$');
         }
@@ -280,14 +361,14 @@ impl<'a> Scanner<'a> {
             self.inner.push(body.to_owned());
             self.rest = rest.strip_prefix(')').unwrap_or(rest);
             match self.state.variables.get("PWD") {
-                // Where the shell is, is known. What was moved by name is then judged by its folders.
+                // Where the shell is, is known.
                 Some(Value::Literal(folder))
                     if body.trim() == "pwd" && (quoted || is_one_word(folder)) =>
                 {
-                    self.expanded = true;
                     self.literal(folder);
+                    self.mark_expanded();
                 }
-                _ => self.unknown(quoted),
+                _ => self.runtime_words(FieldPiece::Inner(self.inner.len() - 1), quoted),
             }
         } else {
             self.inner.extend(substitutions(&format!("$({}", self.rest)));
@@ -296,64 +377,77 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Arithmetic over numbers and over variables that hold numbers; a name may hold code.
-    fn arithmetic(&mut self, quoted: bool) {
-        let Some((body, rest)) = self.rest.split_once("))") else {
+    /// Arithmetic over numbers and over variables that hold numbers is done here; a name may hold code.
+    fn arithmetic(&mut self, _quoted: bool) {
+        let value = arithmetic::split_body(self.rest)
+            .and_then(|(body, rest)| evaluate(body, self.state).map(|value| (value, rest)));
+        let Some((value, rest)) = value else {
             self.inner.extend(substitutions(self.rest));
             self.rest = "";
-            return self.opaque("an arithmetic expression is not closed");
+            return self.opaque("arithmetic with names may run what they hold");
         };
-        if is_plain_arithmetic(body, self.state) {
-            self.rest = rest;
-            self.unknown(quoted);
-        } else {
-            self.inner.extend(substitutions(self.rest));
-            self.rest = "";
-            self.opaque("arithmetic with names may run what they hold");
-        }
+        self.rest = rest;
+        self.literal(&value.to_string());
+        self.mark_expanded();
     }
 
     fn braces(&mut self, quoted: bool) {
-        let simple = |c: char| c.is_ascii_alphanumeric() || "_#%/:.,^*?+- ~".contains(c);
         let body = self.rest.split_once('}').map(|(body, _)| body);
-        let understood = body.filter(|body| body.chars().all(simple)).and_then(parameter);
-        let Some(parameter) = understood else {
+        let Some((name, operator)) = body.and_then(split_parameter) else {
             self.inner.extend(substitutions(self.rest));
             self.rest = "";
             return self.opaque("this form of `${…}` may assign or run something");
         };
         self.take_until('}');
-        match parameter {
-            Parameter::Plain(name) => self.variable(name, quoted),
-            Parameter::Changed(name) => {
-                self.check_shown(name);
-                self.unknown(quoted);
-            }
+        if operator.is_empty() {
+            return self.variable(name, quoted);
         }
-    }
-
-    fn check_shown(&mut self, name: &str) {
-        if !self.state.variables.contains_key(name) && !variable::may_be_shown(name) {
-            self.opaque(format!("`${name}` comes from the environment and may hold a secret"));
+        let value = match self.state.variables.get(name) {
+            Some(Value::Literal(value)) => apply_operator(value, operator),
+            _ => None,
+        };
+        match value {
+            Some(value) => self.value(&value, quoted),
+            None => self.opaque("what this form of `${…}` makes of its variable is not followed"),
         }
     }
 
     fn variable(&mut self, name: &str, quoted: bool) {
-        self.expanded = true;
-        let quoted = quoted || self.mode == Mode::Pattern;
         match self.state.variables.get(name) {
-            Some(Value::Literal(value)) if quoted || is_one_word(value) => self.literal(value),
-            Some(Value::Literal(value)) if value.contains(['*', '?', '[']) => {
-                self.opaque(format!("`${name}` may turn into names of files"));
+            Some(Value::Literal(value)) => self.value(&value.clone(), quoted),
+            Some(Value::Text) => {
+                self.runtime_words(FieldPiece::Variable(name.to_owned()), quoted);
             }
-            Some(Value::Glob(pattern)) if quoted => {
-                self.loop_pattern = Some(pattern.clone());
-                self.unknown(true);
+            Some(Value::Glob(_) | Value::Words) => {
+                self.opaque(format!("`${name}` may still come from the environment"));
             }
-            Some(_) => self.unknown(quoted),
+            // Names and folders: one word on any ordinary machine.
+            None if variable::may_be_shown(name) => {
+                self.runtime(FieldPiece::Variable(name.to_owned()));
+            }
             None => {
-                self.check_shown(name);
-                self.unknown(quoted);
+                self.opaque(format!("`${name}` comes from the environment and may hold a secret"));
+            }
+        }
+    }
+
+    /// A value that is known: outside quotes it is split, and matched with file names.
+    fn value(&mut self, value: &str, quoted: bool) {
+        if quoted || self.mode != Mode::Word {
+            self.literal(value);
+            self.mark_expanded();
+            return;
+        }
+        for c in value.chars() {
+            match c {
+                ' ' | '\t' | '\n' => self.end_field(),
+                '*' | '?' | '[' => self.wildcard(c),
+                ']' => self.bracket(),
+                '\\' => self.opaque("a backslash in a value means something else in a pattern"),
+                c => self.literal_char(c),
+            }
+            if self.current.is_some() {
+                self.mark_expanded();
             }
         }
     }
@@ -419,66 +513,88 @@ fn makes_words(rest: &str) -> bool {
     body.is_some_and(|body| body.contains(',') || body.contains(".."))
 }
 
-/// Returns whether an arithmetic expression is made of numbers and known numbers only.
-pub(super) fn is_plain_arithmetic(body: &str, state: &State) -> bool {
-    let operators = "+-*/%()<>=!&|^~?:, \t\n";
-    let words = body.split(|c: char| operators.contains(c)).filter(|word| !word.is_empty());
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let assigns = body.replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
-    !assigns.contains('=')
-        && !body.contains("++")
-        && !body.contains("--")
-        && words.into_iter().all(|word| match state.variables.get(word) {
-            Some(Value::Literal(value)) => is_number(value),
-            _ => is_number(word),
-        })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
     fn quoting_vanishes() {
-        for raw in ["rm", r#"r""m"#, "r'm'", r"\rm", r"r\m", r"$'\x72m'", r"$'r\155'", r#"$"rm""#] {
-            assert_eq!(expand(raw, Mode::Word, &state()).word.literal(), Some("rm"), "{raw}");
+        for raw in ["rm", r#"r""m"#, "r'm'", r"\rm", r"r\m", r"$'\x72m'", r"$'r\155'"] {
+            assert_eq!(literals(raw), ["rm"], "{raw}");
         }
-        assert_eq!(literal("'a b'\"c d\""), "a bc d");
-        assert_eq!(literal(r#""a\"b\$c\d""#), r#"a"b$c\d"#);
-        assert_eq!(literal("HEAD@{1}"), "HEAD@{1}");
-        assert_eq!(literal("{}"), "{}");
-        assert_eq!(literal("["), "[");
+        assert_eq!(literals("'a b'\"c d\""), ["a bc d"]);
+        assert_eq!(literals(r#""a\"b\$c\d""#), [r#"a"b$c\d"#]);
+        assert_eq!(literals("HEAD@{1}"), ["HEAD@{1}"]);
+        assert_eq!(literals("{}"), ["{}"]);
+        assert_eq!(literals("["), ["["]);
+        assert_eq!(literals("''"), [""]);
+        assert_eq!(literals("$empty"), Vec::<String>::new());
+        assert_eq!(literals("\"$empty\""), [""]);
     }
 
     #[test]
-    fn variables_are_known_shown_or_opaque() {
-        assert_eq!(literal("~/x"), "/home/me/x");
-        assert_eq!(literal("\"$HOME\"/x"), "/home/me/x");
-        assert_eq!(literal("${HOME}/x"), "/home/me/x");
-        assert_eq!(value("$USER"), Value::Words);
-        assert_eq!(value("\"$USER\""), Value::Text);
-        assert_eq!(value("\"$f\""), Value::Glob("src/*.rs".to_owned()));
-        assert_eq!(value("$f"), Value::Words);
-        assert_eq!(value("$((1 + 2))"), Value::Words);
-        for raw in ["$TOKEN", "${TOKEN:-x}", "${x@P}", "${!x}", "${x:=1}", "$((a))", "${a[1]}"] {
-            assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
-        }
+    fn what_is_known_is_put_in_and_what_is_not_stays_one_word() {
+        assert_eq!(literals("~/x"), ["/home/me/x"]);
+        assert_eq!(literals("\"$HOME\"/x"), ["/home/me/x"]);
+        assert_eq!(literals("${HOME}/x"), ["/home/me/x"]);
+        assert_eq!(literals("$two"), ["a", "b"]);
+        assert_eq!(literals("x$two"), ["xa", "b"]);
+        assert_eq!(literals("\"$two\""), ["a b"]);
+        assert_eq!(literals("$((1 + 2))"), ["3"]);
+        assert_eq!(literals("${file%.rs}"), ["main"]);
+        let pieces = |raw| expand(raw, Mode::Word, &state()).fields[0].pieces.clone();
+        let variable = |name: &str| FieldPiece::Variable(name.to_owned());
+        assert_eq!(pieces("$USER"), [variable("USER")]);
+        assert_eq!(pieces("\"$later\""), [variable("later")]);
+        assert_eq!(pieces("x$?"), [FieldPiece::Literal("x".to_owned()), FieldPiece::Status]);
     }
 
     #[test]
-    fn what_makes_other_words_is_opaque_or_a_pattern() {
-        for raw in
-            ["$'\\351'", "$'\\xe9'", "$'\\u00e9'", "\"$(ls;#)\ntouch x)\"", "$(echo $'\\'' x)"]
-        {
+    fn patterns_are_known_by_their_wildcards() {
+        let pattern = |raw| expand(raw, Mode::Word, &state()).fields[0].pattern.clone();
+        assert_eq!(pattern("src/*.rs").as_deref(), Some("src/*.rs"));
+        assert_eq!(pattern("'a*'?").as_deref(), Some("a\\*?"));
+        assert_eq!(pattern("$star").as_deref(), Some("*.rs"));
+        assert_eq!(pattern("\"$star\""), None);
+    }
+
+    #[test]
+    fn whatever_is_not_understood_is_opaque() {
+        for raw in [
+            "$TOKEN",
+            "${TOKEN:-x}",
+            "${x@P}",
+            "${!x}",
+            "${x:=1}",
+            "$((a))",
+            "${a[1]}",
+            "$later",
+            "$1",
+            "$@",
+            "$(ls)",
+            "$poisoned",
+            "\"$poisoned\"",
+            "$'\\351'",
+            "$'\\xe9'",
+            "$'\\u00e9'",
+            "\"$(ls;#)\ntouch x)\"",
+            "$(echo $'\\'' x)",
+            "{a,b}",
+            "{1..3}",
+            "~root",
+            "~+",
+            "a=~/x",
+            "@(a|b)",
+            "$[1]",
+            "\"$\\\n(x)\"",
+            "=ls",
+            "'a",
+            "$\"a\"",
+            "$((1)>2 | (3))",
+            "\"$later\"*",
+        ] {
             assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
         }
-        for raw in ["{a,b}", "{1..3}", "~root", "@(a|b)", "$[1]", "\"$\\\n(x)\"", "=ls", "'a"] {
-            assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
-        }
-        assert_eq!(value("src/*.rs"), Value::Glob("src/*.rs".to_owned()));
-        assert_eq!(value("'a*'?"), Value::Glob("a\\*?".to_owned()));
     }
 
     #[test]
@@ -490,10 +606,8 @@ mod tests {
         check("$(echo ')' a)", &["echo ')' a"]);
         assert!(expand("$(case x in x) a;; esac)", Mode::Word, &state()).opaque.is_some());
         assert!(expand("a $(b)\n'$c", Mode::Document, &state()).opaque.is_some());
-        assert_eq!(
-            expand("a 'b' \"c\"", Mode::Document, &state()).word.literal(),
-            Some("a 'b' \"c\"")
-        );
+        let document = expand("a 'b' \"c\" \\\"", Mode::Document, &state());
+        assert_eq!(document.fields[0].literal(), Some("a 'b' \"c\" \\\""));
     }
 
     #[track_caller]
@@ -501,24 +615,26 @@ mod tests {
         assert_eq!(expand(raw, Mode::Word, &state()).inner, inner, "{raw}");
     }
 
-    fn literal(raw: &str) -> String {
-        expand(raw, Mode::Word, &state()).word.literal().unwrap().to_owned()
-    }
-
-    fn value(raw: &str) -> Value {
+    #[track_caller]
+    fn literals(raw: &str) -> Vec<String> {
         let expansion = expand(raw, Mode::Word, &state());
-        assert_eq!(expansion.opaque, None);
-        expansion.word.value
+        assert_eq!(expansion.opaque, None, "{raw}");
+        expansion.fields.iter().map(|field| field.literal().unwrap().to_owned()).collect()
     }
 
     fn state() -> State {
-        let home = ("HOME".to_owned(), Value::Literal("/home/me".to_owned()));
-        let file = ("f".to_owned(), Value::Glob("src/*.rs".to_owned()));
-        State {
-            folders: None,
-            variables: BTreeMap::from([home, file]),
-            linked: false,
-            tainted: None,
+        let mut state = State::empty();
+        for (name, value) in [
+            ("HOME", "/home/me"),
+            ("two", "a b"),
+            ("star", "*.rs"),
+            ("empty", ""),
+            ("file", "main.rs"),
+        ] {
+            state.variables.insert(name.to_owned(), Value::Literal(value.to_owned()));
         }
+        state.variables.insert("later".to_owned(), Value::Text);
+        state.variables.insert("poisoned".to_owned(), Value::Words);
+        state
     }
 }

@@ -56,7 +56,7 @@ const ALL: &[Wrapper] = &[
     wrapper(&["stdbuf", "gstdbuf"], "", "-i -o -e --input --output --error", 0, None),
     wrapper(&["time", "gtime"], "-p -v --portability --verbose", "-f --format", 0, None),
     wrapper(&["command"], "-p", "", 0, None),
-    wrapper(&["builtin", "noglob", "nocorrect"], "", "", 0, None),
+    wrapper(&["builtin"], "", "", 0, None),
     wrapper(&["exec"], "-c -l", "-a", 0, Some("it takes the shell's place")),
     wrapper(&["nohup"], "", "", 0, None),
     wrapper(&["setsid"], "-c -f -w --ctty --fork --wait", "", 0, OUTLIVES),
@@ -174,31 +174,45 @@ pub(super) enum Unwrapped {
         /// What must be asked for beside it.
         adds: Option<&'static str>,
     },
-    /// A text for a shell; whether the shell is plain (no start-up files, no tracing).
-    Script { text: Word, plain: bool },
+    /// A text for a shell.
+    Script { text: Word, dialect: Dialect },
     /// Something that cannot be told.
     Unclear(String),
+}
+
+/// How a shell reads the text that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// As bash does.
+    Bash,
+    /// As the standard says, which is as bash does only for simple texts.
+    Portable,
+    /// Otherwise, or with start-up files or tracing.
+    Other,
 }
 
 /// Shells that take a text with `-c`.
 const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"];
 
-/// Those that read a text as bash does. In `fish`, to name one, `'\\''` is a quote in quotes.
-const LIKE_BASH: &[&str] = &["sh", "bash", "dash"];
+/// Those that keep to the standard. In `fish`, to name one, `'\\''` is a quote in quotes.
+const PORTABLE: &[&str] = &["sh", "dash"];
 
 /// Takes one wrapper off. `None` when the program is no wrapper.
 pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
     if name == "su" {
         return shell(args).map(|unwrapped| match unwrapped {
-            Unwrapped::Script { text, .. } => Unwrapped::Script { text, plain: false },
+            Unwrapped::Script { text, .. } => Unwrapped::Script { text, dialect: Dialect::Other },
             other => other,
         });
     }
     if SHELLS.contains(&name) {
         return shell(args).map(|unwrapped| match unwrapped {
-            Unwrapped::Script { text, plain } => {
-                Unwrapped::Script { text, plain: plain && LIKE_BASH.contains(&name) }
+            Unwrapped::Script { text, dialect: Dialect::Bash } if PORTABLE.contains(&name) => {
+                Unwrapped::Script { text, dialect: Dialect::Portable }
+            }
+            Unwrapped::Script { text, .. } if name != "bash" && !PORTABLE.contains(&name) => {
+                Unwrapped::Script { text, dialect: Dialect::Other }
             }
             other => other,
         });
@@ -232,7 +246,7 @@ pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
     if let [flag, text] = inner.as_slice()
         && flag.literal() == Some("-c")
     {
-        return Some(Unwrapped::Script { text: text.clone(), plain: false });
+        return Some(Unwrapped::Script { text: text.clone(), dialect: Dialect::Other });
     }
     if inner.is_empty() {
         return Some(Unwrapped::Unclear(format!("what `{name}` runs is not said")));
@@ -295,11 +309,13 @@ fn option(text: &str, flags: &str, values: &str) -> Option<usize> {
 /// `bash [options] -c text`: the options of the shells differ, so only the common ones are plain.
 fn shell(args: &[Word]) -> Option<Unwrapped> {
     let mut plain = true;
+    let mut posix = false;
     let mut rest = args.iter();
     while let Some(word) = rest.next() {
         let text = word.literal()?;
         if let Some(long) = text.strip_prefix("--") {
             plain &= matches!(long, "norc" | "noprofile" | "posix");
+            posix |= long == "posix";
             continue;
         }
         let letters = text.strip_prefix(['-', '+'])?;
@@ -313,7 +329,12 @@ fn shell(args: &[Word]) -> Option<Unwrapped> {
                 |word: &&Word| word.literal().is_some_and(|it| it.starts_with(['-', '+']));
             let more = rest.clone().take_while(is_option).count();
             let text = rest.nth(more)?;
-            return Some(Unwrapped::Script { text: text.clone(), plain: plain && more == 0 });
+            let dialect = match plain && more == 0 && rest.next().is_none() {
+                true if posix => Dialect::Portable,
+                true => Dialect::Bash,
+                false => Dialect::Other,
+            };
+            return Some(Unwrapped::Script { text: text.clone(), dialect });
         }
     }
     None
@@ -360,9 +381,10 @@ mod tests {
             ("-xc ls", false),
             ("-o pipefail -c ls", false),
         ] {
-            let Some(Unwrapped::Script { text, plain }) = unwrap("bash", &words(args)) else {
+            let Some(Unwrapped::Script { text, dialect }) = unwrap("bash", &words(args)) else {
                 panic!("{args}")
             };
+            let plain = dialect == Dialect::Bash;
             assert_eq!((text.literal(), plain), (Some("ls"), expected), "{args}");
         }
         assert!(unwrap("bash", &words("script.sh")).is_none());

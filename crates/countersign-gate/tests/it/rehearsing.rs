@@ -98,6 +98,7 @@ impl Planner for Runs {
 
     fn preview(&self, _: &ToolCall) -> Result<Preview, Invalid> {
         Ok(Preview::Command(CommandPreview {
+            canonical: None,
             command: "make".into(),
             cwd: "/ws".into(),
             description: None,

@@ -96,6 +96,10 @@ pub(crate) struct ExecutionView {
     requires_approval: bool,
     /// What it would do, in one sentence.
     summary: String,
+    /// A command in the form in which it runs if nobody is asked; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    canonical: Option<String>,
     #[serde(flatten)]
     decided: Judgement,
     #[serde(flatten)]
@@ -171,7 +175,7 @@ impl ExecutionView {
     /// Returns the view for whoever runs the call: with the input as it was approved.
     pub(crate) fn for_caller(approval: Approval) -> Self {
         let runs = approval.call.executor == Executor::Caller;
-        let input = runs.then(|| approval.call.input.clone());
+        let input = runs.then(|| approval.input_to_run().into_owned());
         let view = Self::from(approval);
         Self { tool_input: input.unwrap_or_else(|| view.tool_input.clone()), ..view }
     }
@@ -207,6 +211,7 @@ impl From<Approval> for ExecutionView {
             run_id: approval.call.run.map(|run| run.to_string()),
             origin: Origin::of(&approval.call),
             tool_input: masked(&approval.call.input),
+            canonical: approval.canonical.as_ref().map(|it| masked_text(&it.text)),
             status: approval.status().into(),
             waiting_for: WaitingFor::of(approval.status(), approval.call.executor),
             risk_level: approval.risk.into(),

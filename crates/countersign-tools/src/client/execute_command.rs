@@ -219,6 +219,7 @@ impl Planner for ExecuteCommand {
         let (input, cwd) = self.read(call)?;
         let command = input.line();
         Ok(Preview::Command(CommandPreview {
+            canonical: None,
             parts: Vec::new(),
             rehearsal: None,
             warnings: self.understood(&command, &cwd).warnings,

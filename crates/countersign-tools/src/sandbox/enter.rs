@@ -11,7 +11,7 @@ use super::fence::{self, FenceError};
 use super::order::Order;
 use super::syscalls::{self, Sockets};
 use super::{forward, overlay, probe, rights};
-use crate::process;
+use crate::{executor, process};
 
 /// Why the program was not started. Nothing of it has run.
 #[derive(Debug, thiserror::Error)]
@@ -38,25 +38,45 @@ impl From<FenceError> for EnterError {
     }
 }
 
-/// Does what the order says and becomes the program. Returns if that fails, or after a probe.
+/// Does what the order says and becomes the program, or runs a canonical script and returns its exit
+/// code. Also returns if that fails, or after a probe.
 ///
-/// `words` are the order, and the program with its arguments; or what the launcher is asked beside
+/// `words` are the order, and the program with its arguments or a script; or what the launcher is asked beside
 /// that, once inside: to forward a port, to mount overlays, or to try what it can reach.
-pub fn enter(words: &[OsString]) -> Result<(), EnterError> {
+pub fn enter(words: &[OsString]) -> Result<u8, EnterError> {
     match words {
+        [what, script] if what == executor::MARK => return execute(script),
         [what, socket] if what == forward::FORWARD => return Err(forward::forward(socket)),
         [what, layers, program, arguments @ ..] if what == overlay::OVERLAY => {
             return Err(overlay::mount_and_become(layers, program, arguments));
         }
-        [what, attempts] if what == probe::PROBE => return probe::attempt(attempts),
+        [what, attempts] if what == probe::PROBE => return probe::attempt(attempts).map(|()| 0),
         _ => {}
     }
     let Some((order, [program, arguments @ ..])) = words.split_first() else {
         return Err(EnterError::Order("it needs an order and a program".to_owned()));
     };
     prepare(order)?;
+    if let (true, [script]) = (program == executor::MARK, arguments) {
+        return execute(script);
+    }
     let cause = process::replace(Path::new(program), arguments);
     Err(EnterError::Program { program: program.to_string_lossy().into_owned(), cause })
+}
+
+/// Runs a canonical script where the launcher is, with the environment that it was given.
+fn execute(script: &OsString) -> Result<u8, EnterError> {
+    let text = script.to_str().unwrap_or_default();
+    let script =
+        serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
+    let cwd = std::env::current_dir().map_err(|error| EnterError::Open(error.to_string()))?;
+    #[expect(clippy::disallowed_methods, reason = "whoever started the launcher chose it all")]
+    let environment = std::env::vars_os();
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let code = executor::execute(&script, cwd, environment.filter_map(text));
+    Ok(u8::try_from(code).unwrap_or(1))
 }
 
 fn prepare(order: &OsString) -> Result<(), EnterError> {

@@ -19,7 +19,7 @@ const NAMED: &[&str] = &[
 ];
 
 /// Returns the environment without what steers programs and what may be a key.
-pub(super) fn scrubbed(environment: &Environment) -> Environment {
+pub(crate) fn scrubbed(environment: &Environment) -> Environment {
     let is_key = |name: &str| KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
     let kept = environment.without(|name| steers(name) || is_key(name));
     // A cache that a build cannot do without, where it can be written.

@@ -44,7 +44,7 @@ pub(crate) struct Call {
 pub(crate) enum Consent {
     Allowed {
         why: String,
-        /// The input, where a person has changed it.
+        /// The input, where a person has changed it, or where a command runs in its canonical form.
         input: Option<Value>,
         /// Where the server has it; it wants to hear what came of it.
         recorded: Option<Recorded>,
@@ -94,14 +94,14 @@ pub(crate) fn at_once(call: &Call, asking: &Asking) -> AtOnce {
         }
     };
     let writes_plan = writes_plan(call);
-    let Judged { outcome, why } =
+    let Judged { outcome, why, input } =
         local.judge(call, if writes_plan { Mode::Default } else { call.mode });
     match (outcome, &local.rules) {
         (Outcome::Deny, _) => AtOnce::Answered(Consent::Denied { why }),
         _ if writes_plan || asks_by_itself(&call.tool_name) => AtOnce::Answered(Consent::NotOurs),
-        (Outcome::Allow, Rules::Known) => AtOnce::Answered(allowed(why)),
+        (Outcome::Allow, Rules::Known) => AtOnce::Answered(allowed(why, input)),
         (Outcome::Allow, Rules::NotHere) => {
-            local.open("the server keeps rules of its own".to_owned(), Some(allowed(why)))
+            local.open("the server keeps rules of its own".to_owned(), Some(allowed(why, input)))
         }
         (Outcome::Allow, Rules::Elsewhere(reason)) => {
             let reason = reason.clone();
@@ -115,8 +115,8 @@ pub(crate) fn at_once(call: &Call, asking: &Asking) -> AtOnce {
     }
 }
 
-fn allowed(why: String) -> Consent {
-    Consent::Allowed { why, input: None, recorded: None }
+fn allowed(why: String, input: Option<Value>) -> Consent {
+    Consent::Allowed { why, input, recorded: None }
 }
 
 impl Local {
@@ -190,7 +190,7 @@ impl Open {
     /// Returns why an input that a person has changed must not run, if the rules here deny it.
     fn denied(&self, call: &Call, input: Option<&Value>) -> Option<String> {
         let changed = Call { input: input?.clone(), ..call.clone() };
-        let Judged { outcome, why } = self.local.judge(&changed, call.mode);
+        let Judged { outcome, why, .. } = self.local.judge(&changed, call.mode);
         (outcome == Outcome::Deny).then_some(why)
     }
 }

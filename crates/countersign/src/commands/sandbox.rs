@@ -11,14 +11,16 @@ use crate::{environment, output, record};
 
 /// `countersign sandbox-exec`: closes every door and becomes the command.
 pub(crate) fn exec(args: &SandboxExecArgs) -> anyhow::Result<()> {
-    Ok(countersign_tools::enter(&args.words)?)
+    let code = countersign_tools::enter(&args.words)?;
+    // A command's own exit code, which is no failure of ours.
+    std::process::exit(code.into())
 }
 
 /// Finds out what the sandbox is worth, and says it.
 pub(crate) async fn probe(switch: SandboxSwitch, data: Option<&Path>) -> anyhow::Result<Sandbox> {
     if switch == SandboxSwitch::Off {
         output::note(&format!("Sandbox: {OFF}"));
-        return Ok(Sandbox::off());
+        return Ok(Sandbox::switched_off(&setup(data, STATE)?));
     }
     let sandbox = chosen(switch, setup(data, STATE)?).await?;
     output::note(&format!("Sandbox: {}", worth(&sandbox)));

@@ -1,7 +1,8 @@
-//! Loops: their rounds, as far as they differ.
+//! Loops: `for` is unrolled, others are followed until nothing new comes of another round.
 
-use brush_parser::ast::ForClauseCommand;
+use brush_parser::ast::{ForClauseCommand, WhileOrUntilClauseCommand};
 
+use super::super::canonical::{Assignment, CanonicalCommand, CanonicalScript, CanonicalWord};
 use super::super::judge::Judgement;
 use super::super::state::State;
 use super::super::syntax::Source;
@@ -10,60 +11,126 @@ use super::super::{Finding, Part, Value, variable};
 use super::{Draft, Lowering, MAX_ROUNDS};
 use crate::Effect;
 
+/// Rounds after which a loop that still changes what is known is given up.
+const MAX_PASSES: usize = 8;
+
 impl Lowering<'_> {
     pub(super) fn for_each(
         &mut self,
         clause: &ForClauseCommand,
         source: &Source<'_>,
         state: State,
-    ) -> State {
+    ) -> (State, CanonicalScript) {
         let mut draft = Draft::new(format!("for {}", clause.variable_name));
-        let raws = clause.values.iter().flatten();
-        let mut values: Vec<_> =
-            raws.map(|raw| self.word(&raw.value, Mode::Word, &mut draft, &state).value).collect();
+        let mut values = Vec::new();
+        for raw in clause.values.iter().flatten() {
+            let words = self.words(&raw.value, Mode::Word, &mut draft, &state);
+            values.extend(words.into_iter().map(|word| word.word.value));
+        }
         if !variable::may_be_set(&clause.variable_name, None) {
             draft.effects.push(Effect::Env { name: clause.variable_name.clone() });
         }
-        if !draft.problems.is_empty() || !draft.effects.is_empty() {
+        let clear = draft.problems.is_empty();
+        if !clear || !draft.effects.is_empty() {
             self.push(draft, Judgement::read_only(Vec::new()), &state);
         }
-        if values.len() > MAX_ROUNDS || values.contains(&Value::Words) || clause.values.is_none() {
-            values = vec![Value::Text];
+        let known = values.iter().all(|value| matches!(value, Value::Literal(_)));
+        if !clear || !known || clause.values.is_none() || values.len() > MAX_ROUNDS {
+            self.cannot_express("how often its loop runs, and on what, is decided when it runs");
+            let name = &clause.variable_name;
+            let body = |it: &mut Self, mut state: State| {
+                state.variables.insert(name.clone(), Value::Text);
+                it.list(&clause.body.list, source, state)
+            };
+            return (self.rounds(&state, body).0, CanonicalScript::nothing());
         }
-        let first = self.parts.len();
-        let mut end = state;
-        for value in values {
-            let start = self.parts.len();
-            let mut round = end.clone();
-            round.variables.insert(clause.variable_name.clone(), value);
-            end = end.or(self.list(&clause.body.list, source, round));
-            self.merge_rounds(first, start);
-        }
-        end
+        self.unrolled(clause, &values, source, state)
     }
 
-    /// Follows a loop once, and once more from anywhere it may have got to.
+    fn unrolled(
+        &mut self,
+        clause: &ForClauseCommand,
+        values: &[Value],
+        source: &Source<'_>,
+        mut state: State,
+    ) -> (State, CanonicalScript) {
+        let first = self.parts.len();
+        let mut scripts = Vec::new();
+        for value in values {
+            let start = self.parts.len();
+            state.variables.insert(clause.variable_name.clone(), value.clone());
+            if let Value::Literal(value) = value {
+                let name = clause.variable_name.clone();
+                let assignments = vec![Assignment { name, value: CanonicalWord::literal(value) }];
+                let command = CanonicalCommand { assignments, ..CanonicalCommand::default() };
+                scripts.push(CanonicalScript::Command(command));
+            }
+            let script;
+            (state, script) = self.list(&clause.body.list, source, state);
+            scripts.push(script);
+            self.merge_rounds(first, start);
+        }
+        (state, CanonicalScript::in_sequence(scripts))
+    }
+
+    /// `while` and `until`.
+    pub(super) fn repeated(
+        &mut self,
+        clause: &WhileOrUntilClauseCommand,
+        until: bool,
+        source: &Source<'_>,
+        state: &State,
+    ) -> (State, CanonicalScript) {
+        let mut asked = CanonicalScript::nothing();
+        let (state, body) = self.rounds(state, |it, before| {
+            let (state, condition) = it.list(&clause.0, source, before);
+            asked = condition;
+            it.list(&clause.1.list, source, state)
+        });
+        let script = CanonicalScript::While {
+            condition: Box::new(asked),
+            until,
+            body: Box::new(body),
+        };
+        (state, script)
+    }
+
+    /// Follows a loop until another round adds nothing to what may be known before it.
     pub(super) fn rounds(
         &mut self,
         state: &State,
-        mut round: impl FnMut(&mut Self, State) -> State,
-    ) -> State {
+        mut round: impl FnMut(&mut Self, State) -> (State, CanonicalScript),
+    ) -> (State, CanonicalScript) {
         let first = self.parts.len();
-        let after = round(self, state.clone());
-        let wide = state.clone().widened(after);
-        if wide != *state {
-            let second = self.parts.len();
-            round(self, wide.clone());
-            self.merge_rounds(first, second);
+        let mut before = state.clone();
+        for _ in 0..MAX_PASSES {
+            let start = self.parts.len();
+            let (after, script) = round(self, before.clone());
+            self.merge_rounds(first, start);
+            let wide = before.clone().widened(after);
+            if wide == before {
+                return (before, script);
+            }
+            before = wide;
         }
-        wide
+        self.cannot_express("what its loop changes from round to round is not followed");
+        before.taint("a loop");
+        before.leave();
+        (before, CanonicalScript::nothing())
     }
 
     /// The same command in a later round is the same part, with all that either does.
     fn merge_rounds(&mut self, first: usize, later: usize) {
         for part in self.parts.split_off(later) {
             let mut earlier = self.parts.iter_mut().skip(first);
-            let same = |it: &&mut Part| it.text == part.text && it.wrappers == part.wrappers;
+            let alike = |it: &Part| {
+                let reads = it.finding == Finding::ReadOnly && part.finding == Finding::ReadOnly;
+                // Rules speak of the words: only what they need not speak of may differ.
+                it.argv == part.argv || reads
+            };
+            let same = |it: &&mut Part| {
+                it.text == part.text && it.wrappers == part.wrappers && alike(it)
+            };
             let Some(earlier) = earlier.find(same) else {
                 self.parts.push(part);
                 continue;

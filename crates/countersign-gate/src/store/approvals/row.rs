@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::shell::Part;
+use countersign_core::shell::{Canonical, Part};
 use countersign_core::{
     Approval, ApprovalId, Attachment, Basis, Digest, Effect, Outcome, Risk, State, Status,
     ToolCall, Verdict, masked, masked_text,
@@ -52,6 +52,8 @@ struct Request<'a> {
     commands: Cow<'a, [Part]>,
     #[serde(default)]
     basis: Cow<'a, Basis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    canonical: Option<Cow<'a, Canonical>>,
 }
 
 impl<'a> Request<'a> {
@@ -64,6 +66,7 @@ impl<'a> Request<'a> {
             created_at: approval.created_at,
             commands: Cow::Borrowed(&approval.commands),
             basis: Cow::Borrowed(&approval.basis),
+            canonical: approval.canonical.as_ref().map(Cow::Borrowed),
         }
     }
 }
@@ -80,7 +83,7 @@ pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
     let id = row.parse("approval id")?;
     let risk = risk_of(&row.take::<String>()?)?;
     let digest = Digest::from(row.take::<String>()?);
-    let Request { call, effects, summary, verdict, created_at, commands, basis } =
+    let Request { call, effects, summary, verdict, created_at, commands, basis, canonical } =
         row.json::<Request<'static>>("request")?;
     let preview: Option<String> = row.take()?;
     let mut state = row.json("state")?;
@@ -96,6 +99,7 @@ pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
         call: call.into_owned(),
         effects: effects.into_owned(),
         commands: commands.into_owned(),
+        canonical: canonical.map(Cow::into_owned),
         summary: summary.into_owned(),
         basis: basis.into_owned(),
         risk,

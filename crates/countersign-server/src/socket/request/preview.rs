@@ -80,6 +80,10 @@ pub(crate) enum PreviewData {
         warnings: Vec<String>,
         /// Its commands one by one.
         parts: Vec<PartView>,
+        /// How it was read: the form in which it would run if nobody had to be asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        canonical: Option<String>,
         /// What it did when it was tried out; left out where that was not wanted.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
@@ -231,8 +235,8 @@ impl Shown {
     }
 
     fn of_command(preview: CommandPreview) -> Self {
-        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts, rehearsal } =
-            preview;
+        let CommandPreview { command, cwd, description, timeout_ms, warnings, parts, .. } = preview;
+        let CommandPreview { canonical, rehearsal, .. } = preview;
         let data = PreviewData::Command {
             command,
             cwd,
@@ -240,6 +244,7 @@ impl Shown {
             timeout_ms,
             warnings,
             parts: parts.into_iter().map(PartView::from).collect(),
+            canonical,
             rehearsal: rehearsal.map(RehearsalView::from),
         };
         Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }

@@ -61,10 +61,11 @@ impl Bench {
         };
         let session = signal.session_id.as_deref().unwrap_or_default();
         let call = self.call(signal.tool_id, session, &signal.tool_name, &signal.tool_params);
-        let Plan { effects, summary, commands, sandboxed: _ } = tool.plan(&call)?;
+        let Plan { effects, summary, commands, .. } = tool.plan(&call)?;
         let now = SystemClock.now();
         let reason = Reason::new(Outcome::Allow, "the server gave leave for it");
         let approval = Approval {
+            canonical: None,
             id: signal.approval_id.unwrap_or_else(|| ApprovalId::from(Uuid::now_v7())),
             digest: Digest::of(&[]),
             risk: risk::assess(&effects),

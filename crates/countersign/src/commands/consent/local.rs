@@ -1,5 +1,6 @@
 //! The rules that are here: files, and what the server keeps where its database is a file of ours.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use countersign_core::{
 };
 use countersign_gate::{Clock, DatabaseUrl, Project, SystemClock, new_id, rules_at};
 use countersign_tools::{Catalogue, Environment, Workspace};
+use serde_json::Value;
 
 use super::{Call, Server};
 use crate::cli::Asking;
@@ -41,6 +43,8 @@ pub(super) struct Local {
 pub(super) struct Judged {
     pub(super) outcome: Outcome,
     pub(super) why: String,
+    /// The input to run instead, where a command is allowed in another form than it was written.
+    pub(super) input: Option<Value>,
 }
 
 impl Local {
@@ -78,8 +82,12 @@ impl Local {
     pub(super) fn judge(&self, call: &Call, mode: Mode) -> Judged {
         let call = self.call(call);
         match self.catalogue.planner_of_any(&call.tool_name).plan(&call) {
-            Ok(plan) => told(&self.verdict(&call, &plan, mode)),
-            Err(Invalid(why)) => Judged { outcome: Outcome::Deny, why },
+            Ok(plan) => {
+                let canonical = plan.canonical.as_ref().map(|it| it.put_into(&call.input));
+                let input = canonical.filter(|input| **input != call.input).map(Cow::into_owned);
+                Judged { input, ..told(&self.verdict(&call, &plan, mode)) }
+            }
+            Err(Invalid(why)) => Judged { outcome: Outcome::Deny, why, input: None },
         }
     }
 
@@ -154,5 +162,5 @@ fn told(verdict: &Verdict) -> Judged {
     }
     // A person's words and the policy's are told apart.
     let why = if verdict.outcome == Outcome::Deny { format!("Denied: {why}") } else { why };
-    Judged { outcome: verdict.outcome, why }
+    Judged { outcome: verdict.outcome, why, input: None }
 }

@@ -13,14 +13,20 @@ pub(super) fn object(id: &Value, judged: &Judged) -> Value {
     let Judged { plan, risk, verdict, .. } = judged;
     let reasons: Vec<_> = texts(verdict, None);
     let effects = serde_json::to_value(&plan.effects).unwrap_or_default();
-    json!({
+    let canonical = plan.canonical.as_ref().filter(|_| verdict.outcome == Outcome::Allow);
+    let mut object = json!({
         "id": id,
         "verdict": verdict.outcome,
         "risk": risk,
         "reasons": reasons,
         "effects": masked(&effects),
         "rules": verdict.rules(),
-    })
+    });
+    if let (Value::Object(fields), Some(canonical)) = (&mut object, canonical) {
+        // Whoever runs it needs it whole: it is the caller's own text.
+        fields.insert("canonical".to_owned(), canonical.text.clone().into());
+    }
+    object
 }
 
 /// Returns the same with its parts, and with what "always" could mean.

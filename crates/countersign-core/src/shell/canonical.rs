@@ -1,0 +1,222 @@
+//! The canonical form: the small command language in which a command runs that nobody was asked about.
+//!
+//! The reader accepts only what this language can express; everything else is opaque. What is executed is
+//! this form, run by our executor or printed for bash, and never the text it was read from. So a
+//! difference between our reading and bash's can change what a command prints, not what it may do.
+
+mod plain;
+mod printer;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A command line in the form in which it is executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Canonical {
+    /// What our executor runs.
+    pub script: CanonicalScript,
+    /// The same as text: running it with bash does what the executor does.
+    pub text: String,
+}
+
+impl Canonical {
+    /// Returns a tool's input with the canonical text as its `command`.
+    pub fn put_into<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
+        if input.get("command").and_then(Value::as_str) == Some(self.text.as_str()) {
+            return Cow::Borrowed(input);
+        }
+        let mut input = input.clone();
+        if let Some(command) = input.get_mut("command") {
+            *command = Value::String(self.text.clone());
+        }
+        Cow::Owned(input)
+    }
+
+    /// Returns the canonical form of a command line, given what was written and how it was read.
+    ///
+    /// A text that is plain already stays as it was written.
+    pub(super) fn new(written: &str, script: CanonicalScript) -> Self {
+        let text = if plain::is_plain(written, &script) {
+            written.to_owned()
+        } else {
+            printer::print(&script)
+        };
+        Self { script, text }
+    }
+}
+
+/// A script of the canonical language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "of", rename_all = "snake_case")]
+pub enum CanonicalScript {
+    /// One command.
+    Command(CanonicalCommand),
+    /// Scripts that run at once, each with the output of the one before as its input.
+    Pipeline(Vec<CanonicalScript>),
+    /// Scripts that run one after the other. An empty sequence succeeds.
+    Sequence(Vec<CanonicalScript>),
+    /// The second runs if the first succeeds.
+    And(Box<CanonicalScript>, Box<CanonicalScript>),
+    /// The second runs if the first fails.
+    Or(Box<CanonicalScript>, Box<CanonicalScript>),
+    /// Succeeds if the script fails.
+    Not(Box<CanonicalScript>),
+    /// Tells afterwards how long the script took.
+    Timed(Box<CanonicalScript>),
+    /// Runs in a shell of its own: no variable and no `cd` outlives it.
+    Subshell(Box<CanonicalScript>),
+    /// Runs with these redirections.
+    Redirected(Box<CanonicalScript>, Vec<Redirection>),
+    /// Runs one of two scripts.
+    If {
+        /// What decides.
+        condition: Box<CanonicalScript>,
+        /// Runs if the condition succeeds.
+        then: Box<CanonicalScript>,
+        /// Runs if it fails.
+        otherwise: Box<CanonicalScript>,
+    },
+    /// Runs again and again.
+    While {
+        /// What decides, before every round.
+        condition: Box<CanonicalScript>,
+        /// Whether it runs as long as the condition fails, not as long as it succeeds.
+        until: bool,
+        /// Runs in every round.
+        body: Box<CanonicalScript>,
+    },
+}
+
+impl CanonicalScript {
+    /// Returns the script that does nothing, and succeeds.
+    pub fn nothing() -> Self {
+        Self::Sequence(Vec::new())
+    }
+
+    /// Returns a sequence, flattened where that changes nothing.
+    pub(super) fn in_sequence(scripts: Vec<Self>) -> Self {
+        let mut flat = Vec::new();
+        for script in scripts {
+            match script {
+                Self::Sequence(inner) => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
+        match flat.len() {
+            1 => flat.pop().unwrap_or_else(Self::nothing),
+            _ => Self::Sequence(flat),
+        }
+    }
+
+    /// Returns a script with redirections, if there are any.
+    pub(super) fn with_redirections(self, redirections: Vec<Redirection>) -> Self {
+        if redirections.is_empty() { self } else { Self::Redirected(Box::new(self), redirections) }
+    }
+}
+
+/// One command: a program or a builtin with its words, or assignments alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CanonicalCommand {
+    /// Variables given to the program; of the shell itself where there are no words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assignments: Vec<Assignment>,
+    /// The program's name and its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<CanonicalWord>,
+    /// The file that runs; none for a builtin, or where the name is looked up when it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<PathBuf>,
+    /// Where its streams lead, in the order in which that is set up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirections: Vec<Redirection>,
+}
+
+/// A variable and what it is set to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The variable.
+    pub name: String,
+    /// Its value.
+    pub value: CanonicalWord,
+}
+
+/// One argument: it stays one, whatever its pieces turn out to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CanonicalWord(pub Vec<WordPiece>);
+
+impl CanonicalWord {
+    /// Returns the word that is this text.
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self(vec![WordPiece::Literal(text.into())])
+    }
+
+    /// Returns the text, if nothing in it is decided only when it runs.
+    pub fn as_literal(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [] => Some(""),
+            [WordPiece::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Adds a piece; texts that meet become one.
+    pub(super) fn push(&mut self, piece: WordPiece) {
+        match (self.0.last_mut(), piece) {
+            (Some(WordPiece::Literal(text)), WordPiece::Literal(more)) => text.push_str(&more),
+            (_, piece) => self.0.push(piece),
+        }
+    }
+}
+
+/// A piece of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "of", rename_all = "snake_case")]
+pub enum WordPiece {
+    /// Exactly this text.
+    Literal(String),
+    /// What a variable holds when the command runs.
+    Variable(String),
+    /// The exit code of the command before.
+    Status,
+    /// What a script prints, without the newlines at its end.
+    Output(Box<CanonicalScript>),
+}
+
+/// Where a stream of a command leads. Only the three standard streams are redirected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Redirection {
+    /// Standard input comes from a file.
+    Read {
+        /// The file.
+        path: String,
+    },
+    /// A stream goes into a file.
+    Write {
+        /// Which stream: 1 or 2.
+        stream: u8,
+        /// The file.
+        path: String,
+        /// Whether the file keeps what it holds.
+        append: bool,
+    },
+    /// A stream goes where another one goes now.
+    Duplicate {
+        /// Which stream: 1 or 2.
+        stream: u8,
+        /// The other one: 1 or 2.
+        to: u8,
+    },
+    /// Standard input is a text; a newline is added.
+    Text {
+        /// The text.
+        text: CanonicalWord,
+    },
+}
+
+#[cfg(test)]
+mod tests;
