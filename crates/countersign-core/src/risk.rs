@@ -57,6 +57,9 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         Effect::Read(target) | Effect::ReadAll(target) => reading(target),
         Effect::Write(target) => writing(target),
         Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.path.display())),
+        Effect::DeleteAll(target) => {
+            (Risk::High, format!("deletes `{}` with all that is in it", target.path.display()))
+        }
         Effect::Rename { from, to } => renaming(from, to),
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
         Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),

@@ -195,7 +195,7 @@ impl Lowering<'_> {
             self.found(operands, state);
         }
         let eye = Eye { lowering: self, state };
-        let program = match self.trusted(name, argv.first()) {
+        let program = match self.trusted(name, argv.first(), state) {
             Ok(program) => program,
             Err(why) => return self.described(name, argv, input, None, Some(why)),
         };
@@ -224,7 +224,12 @@ impl Lowering<'_> {
     }
 
     /// Returns the file behind a name, if it is the machine's own.
-    fn trusted(&self, name: &str, head: Option<&Word>) -> Result<Option<PathBuf>, String> {
+    fn trusted(
+        &self,
+        name: &str,
+        head: Option<&Word>,
+        state: &State,
+    ) -> Result<Option<PathBuf>, String> {
         let head =
             head.filter(|head| !head.expanded).ok_or("which program runs depends on a variable")?;
         let written = head.shown();
@@ -239,9 +244,13 @@ impl Lowering<'_> {
             // The shell says so, and nothing runs.
             return Ok(None);
         }
-        let found = machine
-            .trusted_program(name)
-            .ok_or_else(|| format!("`{name}` is not found among the system's programs"))?;
+        let anywhere = || machine.trusted_program(name);
+        let found = match state.folders.as_deref() {
+            Some([folder]) => machine.trusted_program_in(folder, name),
+            _ => anywhere(),
+        };
+        let found = found
+            .ok_or_else(|| format!("`{name}` is not found among the programs that are trusted"))?;
         let real = found.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
         if MANAGERS.contains(&real.as_ref()) {
             return Err(format!("`{name}` is `{real}`, which runs what the project asks for"));
