@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Side, Special};
+use crate::place::{Side, Special, is_public};
 use crate::{Effect, Target};
 
 /// How much harm a call can do if it turns out to be wrong.
@@ -78,11 +78,14 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     }
 }
 
-fn reading(Target { path, place, .. }: &Target) -> (Risk, String) {
-    let path = path.display();
+fn reading(Target { path: target, place, .. }: &Target) -> (Risk, String) {
+    let path = target.display();
     match (place.special, place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("reads `{path}`, which may hold secrets"))
+        }
+        (_, Side::Outside) if is_public(target) => {
+            (Risk::Low, format!("reads `{path}`, which describes the machine"))
         }
         (_, Side::Outside) => (Risk::Medium, format!("reads `{path}`, outside the workspace")),
         (_, Side::Inside) => (Risk::Low, "reads inside the workspace".to_owned()),

@@ -4,16 +4,18 @@
 mod corpus;
 mod pattern;
 mod program;
+#[cfg(test)]
+mod reached;
 mod trees;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use countersign_core::shell::{self, Machine, Search, Tree, TreeEntry, TreeKind};
 use countersign_core::{Side, Special, Target};
 
-use self::program::{Program, Which};
+use self::program::{Program, SearchPath, Which};
 use self::trees::Trees;
 use crate::git;
 use crate::process::Environment;
@@ -25,6 +27,8 @@ pub(crate) struct Here<'a> {
     environment: &'a Environment,
     /// Which names were looked up already: the same one is asked for several times per command.
     looked_up: Mutex<HashMap<String, Which>>,
+    /// Where they are looked up.
+    path: OnceLock<Option<SearchPath>>,
     /// Which of them are trusted.
     programs: Mutex<HashMap<String, Option<Program>>>,
     /// Where paths lead that were asked for already.
@@ -69,7 +73,11 @@ impl Machine for Here<'_> {
         let tree = self.tree(folder)?;
         let links = tree.entries.iter().filter(|entry| entry.kind == TreeKind::Link);
         links
-            .map(|link| if link.path.is_dir() { None } else { self.target(folder, link.path.to_str()?) })
+            .map(
+                |link| {
+                    if link.path.is_dir() { None } else { self.target(folder, link.path.to_str()?) }
+                },
+            )
             .collect()
     }
 
@@ -166,6 +174,7 @@ impl<'a> Here<'a> {
             workspace,
             environment,
             looked_up: Mutex::default(),
+            path: OnceLock::new(),
             programs: Mutex::default(),
             led: Mutex::default(),
             trees: Trees::default(),
@@ -220,7 +229,8 @@ impl<'a> Here<'a> {
         if let Some(found) = looked_up.get(name) {
             return found.clone();
         }
-        let found = program::look_up(name, self.environment, self.workspace);
+        let path = self.path.get_or_init(|| SearchPath::of(self.environment));
+        let found = path.as_ref().map_or(Which::Unclear, |it| it.look_up(name, self.workspace));
         looked_up.insert(name.to_owned(), found.clone());
         found
     }

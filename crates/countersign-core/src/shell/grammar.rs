@@ -19,10 +19,11 @@ mod entry;
 mod walk;
 
 pub(super) use entry::{Entry, entry};
+pub(super) use walk::unseen;
 
 use std::path::PathBuf;
 
-use entry::Words;
+use entry::{OptionPlace, Words};
 
 use super::lower::Lowering;
 use super::state::State;
@@ -146,10 +147,16 @@ pub(super) fn apply(entry: &Entry, args: &[Word], eye: Eye<'_>) -> Result<Vec<Ef
 
 /// Checks that no file here makes the program do something else.
 fn condition(entry: &Entry, eye: Eye<'_>) -> Result<(), String> {
-    if entry.without.is_empty() {
+    if entry.without.is_empty() && entry.unless_matched.is_empty() {
         return Ok(());
     }
     for cwd in eye.folders()? {
+        let is_met = |pattern: &&str| {
+            eye.machine().matches(cwd, pattern).is_none_or(|found| !found.is_empty())
+        };
+        if let Some(pattern) = entry.unless_matched.iter().find(|pattern| is_met(pattern)) {
+            return Err(format!("it may load what matches `{pattern}` here"));
+        }
         match eye.machine().has_file_above(cwd, entry.without) {
             Some(false) => {}
             Some(true) => {
@@ -218,7 +225,7 @@ fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Giv
     let mut given = Given::default();
     let mut words = args.iter();
     while let Some(word) = words.next() {
-        if entry.options_first && !given.operands.is_empty() {
+        if entry.option_place == OptionPlace::First && !given.operands.is_empty() {
             given.operands.push(word);
             continue;
         }

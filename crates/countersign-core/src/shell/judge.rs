@@ -307,14 +307,21 @@ impl Lowering<'_> {
     fn found(&mut self, operands: &[Word], state: &State) {
         let is_exec =
             |word: &&Word| matches!(word.shown(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        let eye = Eye { lowering: self, state };
+        let proven = matches!(table::prove("find", operands, eye), Proof::Reads(_));
         let mut rest = operands.iter();
         while let Some(action) = rest.by_ref().find(is_exec) {
             let words = rest.by_ref().take_while(|word| !matches!(word.shown(), ";" | "+"));
             let argv: Vec<_> = words.map(as_found).collect();
             let text = argv.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-            let mut judged = self.unwrapped(argv, None, &mut state.clone(), MAX_WRAPPERS);
+            let judged = if proven {
+                Judgement::read_only(argv)
+            } else {
+                let judged = self.unwrapped(argv, None, &mut state.clone(), MAX_WRAPPERS);
+                judged.and_asks("on which files it runs is not known")
+            };
+            let mut judged = judged;
             judged.wrappers.insert(0, format!("find {}", action.shown()));
-            let judged = judged.and_asks("on which files it runs is not known");
             self.floors.extend(floor::of_effects(&judged.effects, &judged.argv, self.context));
             let Judgement { wrappers, argv, program, effects, finding } = judged;
             self.parts.push(Part { text, wrappers, argv, program, effects, finding });

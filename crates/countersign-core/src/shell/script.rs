@@ -12,15 +12,13 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
         // A pattern shows the names in its folder.
         "text" if matches!(word.value, Value::Glob(_)) => return eye.reads(word),
         "text" => return Ok(Vec::new()),
-        "path" => return eye.reads(word),
-        "file" if word.literal() == Some("-") => return Ok(Vec::new()),
-        "file" => return eye.reads(word),
+        "file" | "archive" if word.literal() == Some("-") => return Ok(Vec::new()),
+        "path" | "file" => return eye.reads(word),
         "packed" => return with_endings(word, PACKED, eye),
         "zip" if !word.shown().contains(['*', '?', '[', '\\']) => {
             return with_endings(word, &[".zip", ".ZIP"], eye);
         }
         // `host:file` is a file of another machine.
-        "archive" if word.literal() == Some("-") => return Ok(Vec::new()),
         "archive" if !word.shown().contains(':') => return eye.reads(word),
         "input" if !word.shown().starts_with(['@', '*', '?', '[']) => return eye.reads(word),
         "write" => return writes(word, eye),
@@ -40,9 +38,12 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
         "key" => is_open_key(text),
         "plus" => text.starts_with('+'),
         "columns" => !text.contains("env"),
+        // A time zone may be a file, which is opened.
+        "moment" => !text.contains("TZ="),
         "port" => is_port(text),
         "shown" => variable::may_be_shown(text),
         "nowhere" => matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr"),
+        "jsontool" => text == "json.tool",
         "goversion" => text == "version",
         "goenv" => text == "env",
         "gosetting" => GO_SETTINGS.contains(&text),

@@ -7,10 +7,8 @@ mod properties;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{
-    Analysis, Context, Finding, Machine, Search, Tree, TreeEntry, TreeKind, analyse,
-};
-use crate::{Effect, Outcome, Place, Side, Special, Target, lexical};
+use super::{Analysis, Context, Finding, Machine, Search, Tree, TreeEntry, TreeKind, analyse};
+use crate::{Effect, Outcome, Place, Side, Special, Target, is_public, lexical};
 
 pub(super) const WORKSPACE: &str = "/ws";
 pub(super) const HOME: &str = "/home/me";
@@ -53,8 +51,7 @@ impl Machine for Fake {
 
     fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
         let found = self.secrets_below(path)?.into_iter();
-        let entry =
-            |it: Target| TreeEntry { path: it.path, place: it.place, kind: TreeKind::File };
+        let entry = |it: Target| TreeEntry { path: it.path, place: it.place, kind: TreeKind::File };
         Some(Arc::new(Tree { kind: self.kind(path)?, entries: found.map(entry).collect() }))
     }
 
@@ -103,8 +100,9 @@ pub(super) fn verdict(analysis: &Analysis) -> Outcome {
         return Outcome::Deny;
     }
     let harmless = |effect: &Effect| match effect {
-        Effect::Read(Target { place, .. }) | Effect::ReadAll(Target { place, .. }) => {
-            place.side == Side::Inside && place.special != Some(Special::Secret)
+        Effect::Read(Target { path, place, .. }) | Effect::ReadAll(Target { path, place, .. }) => {
+            let open = place.side == Side::Inside || is_public(path);
+            open && place.special != Some(Special::Secret)
         }
         _ => false,
     };

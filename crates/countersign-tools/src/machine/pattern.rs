@@ -6,11 +6,7 @@ use super::trees::Walk;
 
 /// Returns what one component of a pattern matches in these folders, as the shell would: through
 /// links, and hidden names only where the pattern starts with a dot.
-pub(super) fn step(
-    folders: &[PathBuf],
-    name: &str,
-    walk: &mut Walk<'_>,
-) -> Option<Vec<PathBuf>> {
+pub(super) fn step(folders: &[PathBuf], name: &str, walk: &mut Walk<'_>) -> Option<Vec<PathBuf>> {
     if !name.contains(['*', '?', '[', '\\']) {
         return Some(folders.iter().map(|folder| folder.join(name)).collect());
     }

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::process::Environment;
 use crate::workspace::Workspace;
@@ -19,15 +20,23 @@ const OTHERS_WRITE: u32 = 0o002;
 /// Variables by which a program loads code, or reads settings that name some.
 const LOADING: &[&str] = &[
     "BASH_ENV",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
     "ENV",
+    "GCONV_PATH",
+    "GETCONF_DIR",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
     "LESSOPEN",
+    "LOCPATH",
     "MAGIC",
     "NODE_OPTIONS",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
     "PERL5LIB",
     "PERL5OPT",
     "PROMPT_COMMAND",
@@ -115,29 +124,46 @@ pub(super) enum Program {
     StandIn { file: PathBuf, steered_by: &'static [&'static str] },
 }
 
-/// Looks a name up in `PATH`.
-pub(super) fn look_up(name: &str, environment: &Environment, workspace: &Workspace) -> Which {
-    let Some(path) = environment.get("PATH") else { return Which::Unclear };
-    // What is not in a folder of the workspace now may be there when the command runs.
-    let is_ours = |folder: &Path| {
-        let real = folder.canonicalize();
-        let real = real.as_deref().unwrap_or(folder);
-        let roots = workspace.roots();
-        roots.iter().any(|root| real.starts_with(root) || folder.starts_with(root))
-    };
-    for folder in path.split(':').map(Path::new) {
-        // A relative folder is whatever the command's folder makes of it.
-        if !folder.is_absolute() {
-            return Which::Unclear;
-        }
-        if folder.join(name).symlink_metadata().is_ok() {
-            return Which::In(folder.to_owned());
-        }
-        if !is_system(folder) && is_ours(folder) {
-            return Which::Unclear;
-        }
+/// The folders in which programs are looked up.
+pub(super) struct SearchPath {
+    /// None for one that is whatever the command's folder makes of it.
+    folders: Vec<Option<PathBuf>>,
+    /// Which of them, by their numbers, lie in the workspace: looked at once it matters.
+    ours: Vec<OnceLock<bool>>,
+}
+
+impl SearchPath {
+    /// Reads `PATH`; none if it is not set.
+    pub(super) fn of(environment: &Environment) -> Option<Self> {
+        let folders = environment.get("PATH")?.split(':').map(PathBuf::from);
+        let folders: Vec<_> = folders.map(|it| Some(it).filter(|it| it.is_absolute())).collect();
+        let ours = folders.iter().map(|_| OnceLock::new()).collect();
+        Some(Self { folders, ours })
     }
-    Which::Nowhere
+
+    /// Looks a name up.
+    pub(super) fn look_up(&self, name: &str, workspace: &Workspace) -> Which {
+        for (folder, ours) in self.folders.iter().zip(&self.ours) {
+            let Some(folder) = folder else { return Which::Unclear };
+            if folder.join(name).symlink_metadata().is_ok() {
+                return Which::In(folder.clone());
+            }
+            // What is not in a folder of the workspace now may be there when the command runs.
+            if *ours.get_or_init(|| is_ours(folder, workspace)) {
+                return Which::Unclear;
+            }
+        }
+        Which::Nowhere
+    }
+}
+
+fn is_ours(folder: &Path, workspace: &Workspace) -> bool {
+    if is_system(folder) {
+        return false;
+    }
+    let real = folder.canonicalize();
+    let real = real.as_deref().unwrap_or(folder);
+    workspace.roots().iter().any(|root| real.starts_with(root) || folder.starts_with(root))
 }
 
 fn is_system(folder: &Path) -> bool {

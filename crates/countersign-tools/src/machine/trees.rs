@@ -187,10 +187,7 @@ pub(super) fn kind_at(path: &Path) -> Option<TreeKind> {
 }
 
 fn kind_of(kind: std::fs::FileType) -> TreeKind {
-    let odd = kind.is_fifo()
-        || kind.is_socket()
-        || kind.is_char_device()
-        || kind.is_block_device();
+    let odd = kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device();
     match kind {
         _ if odd => TreeKind::Other,
         kind if kind.is_symlink() => TreeKind::Link,

@@ -19,8 +19,9 @@ pub(in super::super) struct Entry {
     pub(in super::super) needs: &'static str,
     /// No file of these names may lie in the folder it runs in, or above it in the workspace.
     pub(in super::super) without: &'static [&'static str],
-    /// What looks like an option behind the first operand is an operand.
-    pub(in super::super) options_first: bool,
+    /// Nothing in the folder it runs in may match one of these patterns.
+    pub(in super::super) unless_matched: &'static [&'static str],
+    pub(in super::super) option_place: OptionPlace,
     /// Arguments that do not fit leave the question to what is known to change files.
     pub(in super::super) may_change: bool,
     /// Reads the current folder when no path is given.
@@ -44,6 +45,15 @@ pub(in super::super) enum Walk {
     Searches,
     /// As `diff` does: through two folders at once, and through the links in them.
     Compares,
+}
+
+/// Where options may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum OptionPlace {
+    /// Before, between and behind the operands.
+    Anywhere,
+    /// Before the first operand; what looks like one behind it is an operand.
+    First,
 }
 
 /// How an entry takes words with a dash.
@@ -74,7 +84,8 @@ pub(in super::super) const fn entry(
         dereferences: "",
         needs: "",
         without: &[],
-        options_first: false,
+        unless_matched: &[],
+        option_place: OptionPlace::Anywhere,
         may_change: false,
         here: false,
         words: Words::Listed,
@@ -109,8 +120,12 @@ impl Entry {
         Self { without: files, ..self }
     }
 
+    pub(in super::super) const fn unless_matched(self, patterns: &'static [&'static str]) -> Self {
+        Self { unless_matched: patterns, ..self }
+    }
+
     pub(in super::super) const fn options_first(self) -> Self {
-        Self { options_first: true, ..self }
+        Self { option_place: OptionPlace::First, ..self }
     }
 
     pub(in super::super) const fn may_change(self) -> Self {

@@ -10,8 +10,8 @@ use crate::{Effect, Side, Target};
 /// Options of `rg` with which it shows names, not what stands in the files.
 const NAMES_ONLY: &str = "--files --type-list --version -V";
 
-/// Options of `rg` that make it open what it leaves alone otherwise. One `-u` is as good as three.
-const UNRESTRICTED: &str = "-u --unrestricted";
+/// Options of `rg` that make it open what it leaves alone otherwise: each counts as all of them.
+const UNRESTRICTED: &str = "-u --unrestricted --no-ignore --no-ignore-vcs";
 
 /// Types of `rg` none of whose names are hidden ones.
 const PLAIN_TYPES: &[&str] = &[
@@ -84,14 +84,14 @@ fn search(given: &Given<'_>) -> Search {
     let globs = given.values_of(&["-g", "--glob"]).map(|glob| (glob.shown().to_owned(), folds));
     let folded = given.values_of(&["--iglob"]).map(|glob| (glob.shown().to_owned(), true));
     let is_odd = |name: &str| !PLAIN_TYPES.contains(&name);
-    let unrestricted = given.has_one_of(UNRESTRICTED);
+    let ignored = given.has_one_of(UNRESTRICTED);
     Search {
         globs: globs.chain(folded).collect(),
         // A file of a type that is asked for is opened though its name is hidden.
-        hidden: unrestricted
+        hidden: ignored
             || given.has_one_of("-. --hidden")
             || given.values_of(&["-t", "--type"]).any(|name| is_odd(name.shown())),
-        ignored: unrestricted || given.has_one_of("--no-ignore --no-ignore-vcs"),
+        ignored,
     }
 }
 
@@ -106,7 +106,7 @@ fn links_below(folder: &Target, eye: Eye<'_>) -> Result<Vec<Effect>, String> {
 }
 
 /// Why there is no answer about a tree.
-pub(super) fn unseen(folder: &Path) -> String {
+pub(in super::super) fn unseen(folder: &Path) -> String {
     let folder = folder.display();
     format!("`{folder}` cannot be looked through: the tree is too large to be judged, or closed")
 }

@@ -9,7 +9,7 @@ use crate::Effect;
 const CHANGES: &[Entry] = &[
     entry(
         &["touch"],
-        "-a -c -h -m -d=text -t=text --date=text --no-create --time=text",
+        "-a -c -h -m -d=moment -t=text --date=moment --no-create --time=text",
         "write write*",
     ),
     entry(&["mkdir"], "-p -v -m=text --parents --verbose --mode=text", "write write*"),

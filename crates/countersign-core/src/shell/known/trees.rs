@@ -99,12 +99,17 @@ pub(super) fn copied(given: &Given<'_>, eye: Eye<'_>) -> Result<Vec<Effect>, Str
             if keeps_links && from.is_link() {
                 effects.push(linked_elsewhere(&from.entry.path));
             }
+            let copy = |from: &Target, to: &Target| {
+                let read = is_secret(from).then(|| Effect::Read(from.clone()));
+                let written = is_guarded(to).then(|| Effect::Write(to.clone()));
+                read.into_iter().chain(written).collect::<Vec<_>>()
+            };
+            let perhaps = Arrival::perhaps(from, to, given, eye);
+            effects.extend(perhaps.iter().flat_map(|at| copy(&from.target, &at.target)));
             if recursive {
-                effects.extend(arriving(&from.target, &at.path, eye, |from, to| {
-                    let read = is_secret(from).then(|| Effect::Read(from.clone()));
-                    let written = is_guarded(to).then(|| Effect::Write(to.clone()));
-                    read.into_iter().chain(written).collect()
-                }));
+                for at in std::iter::once(&at).chain(&perhaps) {
+                    effects.extend(arriving(&from.target, &at.path, eye, copy));
+                }
             }
         }
     }
@@ -125,11 +130,16 @@ pub(super) fn moved(given: &Given<'_>, eye: Eye<'_>) -> Result<Vec<Effect>, Stri
                 effects.push(linked_elsewhere(&from.entry.path));
                 continue;
             }
-            effects.extend(arriving(&from.entry, &at.path, eye, |from, to| {
+            let carry = |from: &Target, to: &Target| {
                 let counts = is_guarded(from) || is_guarded(to);
                 let rename = || Effect::Rename { from: from.clone(), to: to.clone() };
-                counts.then(rename).into_iter().collect()
-            }));
+                counts.then(rename).into_iter().collect::<Vec<_>>()
+            };
+            let perhaps = Arrival::perhaps(from, to, given, eye);
+            effects.extend(perhaps.iter().flat_map(|at| carry(&from.entry, &at.target)));
+            for at in std::iter::once(&at).chain(&perhaps) {
+                effects.extend(arriving(&from.entry, &at.path, eye, carry));
+            }
         }
     }
     Ok(effects)
@@ -222,25 +232,35 @@ impl Arrival {
         given: &Given<'_>,
         eye: Eye<'_>,
     ) -> Result<Self, String> {
-        let machine = eye.machine();
-        let is_folder = machine.kind(&to.target.path) == Some(TreeKind::Folder);
-        let into = !given.has_one_of("-T --no-target-directory")
-            && (is_folder || sources > 1 || to.slash);
-        let path = match &from.name {
-            Some(name) if into => to.target.path.join(name),
-            _ => to.target.path.clone(),
-        };
+        let is_folder = eye.machine().kind(&to.target.path) == Some(TreeKind::Folder);
+        let into = is_folder || sources > 1 || to.slash;
+        match &from.name {
+            Some(name) if into && !is_exact(given) => Self::at(&to.target.path.join(name), eye),
+            _ => {
+                let entry = Some(&to.entry).filter(|_| to.is_link()).cloned();
+                Ok(Self { path: to.target.path.clone(), target: to.target.clone(), entry })
+            }
+        }
+    }
+
+    /// What is not there yet may be made a folder by what runs before.
+    fn perhaps(from: &Operand, to: &Operand, given: &Given<'_>, eye: Eye<'_>) -> Option<Self> {
+        let missing = eye.machine().kind(&to.target.path) == Some(TreeKind::Missing);
+        let name = from.name.as_ref().filter(|_| missing && !is_exact(given))?;
+        Self::at(&to.target.path.join(name), eye).ok()
+    }
+
+    fn at(path: &Path, eye: Eye<'_>) -> Result<Self, String> {
         let text = path.to_str().ok_or("a name is not text")?;
         let root = Path::new("/");
-        let target = machine.target(root, text).ok_or("where it arrives is unknown")?;
-        let lies = if path == to.target.path {
-            Some(to.entry.clone())
-        } else {
-            machine.entry(root, text)
-        };
-        let entry = lies.filter(|lies| lies.path != target.path);
+        let target = eye.machine().target(root, text).ok_or("where it arrives is unknown")?;
+        let entry = eye.machine().entry(root, text).filter(|lies| lies.path != target.path);
         Ok(Self { path: target.path.clone(), target, entry })
     }
+}
+
+fn is_exact(given: &Given<'_>) -> bool {
+    given.has_one_of("-T --no-target-directory")
 }
 
 /// What happens to each thing below a folder that comes to lie elsewhere.
@@ -260,11 +280,11 @@ fn arriving(
     let Some((tree, arrivals)) = tree.zip(machine.arrivals(&from.path, to)) else {
         return vec![too_large()];
     };
-    let mut found: Vec<_> = tree.has_links().then(|| linked_elsewhere(&from.path)).into_iter().collect();
+    let mut found: Vec<_> =
+        tree.has_links().then(|| linked_elsewhere(&from.path)).into_iter().collect();
     let pairs = tree.entries.iter().zip(&arrivals);
-    let each = pairs.flat_map(|(entry, to)| {
-        effects(&Target::new(entry.path.clone(), entry.place), to)
-    });
+    let each =
+        pairs.flat_map(|(entry, to)| effects(&Target::new(entry.path.clone(), entry.place), to));
     found.extend(each.take(NAMED));
     found
 }

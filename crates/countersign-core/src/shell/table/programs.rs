@@ -88,7 +88,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["fold"], "-b -s -w=number -# --bytes --spaces --width=number", "file*").any_word().ok(&["fold -w 80 f"]).not(&["fold --wid=8 f"]),
     entry(&["fmt"], "-c -p=text -s -t -u -w=number -# --width=number", "file*").any_word().ok(&["fmt -w 80 f"]).not(&["fmt --wid=8 f"]),
     entry(&["expand", "unexpand"], "-a -i -t=text --all --first-only --initial --tabs=text", "file*").any_word().ok(&["expand -t 4 f"]).not(&["expand --tab=4 f"]),
-    entry(&["shuf"], "-e -i=text -n=number -r -z --head-count=number --input-range=text --repeat --zero-terminated", "file?")
+    entry(&["shuf"], "-e -i=text -n=number -z --head-count=number --input-range=text --zero-terminated", "file?")
         .ok(&["shuf -n 5 f"]).not(&["shuf -o out f", "shuf --random-source=x f", "shuf a b"]),
     // With colons an archive's name is another machine's.
     entry(&["tar"], "-t -v -z -j -J -f=archive --list --verbose --gzip --bzip2 --xz --zstd --file=archive", "text*").needs("-t --list")
@@ -155,8 +155,8 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["id"], "-a -g -G -n -r -u -z -Z --group --groups --name --real --user", "text?").ok(&["id", "id -un", "id -u root"]).not(&["id --nam"]),
     entry(&["uname"], "-a -s -n -r -v -m -p -i -o --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --operating-system", "").ok(&["uname -a", "uname -sr"]).not(&["uname --mach"]),
     entry(&["hostname"], "-s -I --short --all-ip-addresses", "").ok(&["hostname", "hostname -s"]).not(&["hostname evil", "hostname -F f", "hostname -f"]),
-    entry(&["date"], "-u -d=text -I[=text] -R -r=path --date=text --iso-8601[=text] --rfc-email --rfc-3339=text --reference=path --utc --universal", "plus?")
-        .ok(&["date", "date +%s", "date -u +%FT%TZ", "date -d yesterday", "date -Iseconds"]).not(&["date -s 2020-01-01", "date --set=x", "date -f list", "date 010100002020", "date --se=x"]),
+    entry(&["date"], "-u -d=moment -I[=text] -R -r=path --date=moment --iso-8601[=text] --rfc-email --rfc-3339=text --reference=path --utc --universal", "plus?")
+        .ok(&["date", "date +%s", "date -u +%FT%TZ", "date -d yesterday", "date -Iseconds"]).not(&["date -s 2020-01-01", "date --set=x", "date -f list", "date 010100002020", "date --se=x", "date -d 'TZ=\"/etc/shadow\" now'"]),
     entry(&["cal", "ncal"], "-1 -3 -h -j -m -s -y -w", "number? number?").ok(&["cal", "cal 2026", "cal -3"]).not(&["cal --x"]),
     entry(&["free"], "-b -k -m -g -h -l -t -v -w --bytes --kibi --mebi --gibi --human --si --lohi --total --wide", "").ok(&["free -h", "free -m"]).not(&["free -s 1", "free --hum"]),
     entry(&["ps"], "-A -a -d -e -f -F -H -j -l -L -M -T -w -y -o=columns -p=text -C=text -aux -auxw -auxww -auxf --forest --no-headers --headers --sort=text --pid=text --ppid=text --format=columns --user=text --cols=number --width=number", "ps?")
@@ -183,4 +183,8 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["go"], "", "goversion").without(&["go.mod", "go.work"]).ok(&["go version"]).not(&["go version x", "go -C .. version", "go version -m ./x"]),
     entry(&["go"], "", "goenv gosetting gosetting*").without(&["go.mod", "go.work"]).ok(&["go env GOPATH", "go env GOOS GOARCH"]).not(&["go env", "go env GOPROXY", "go env -w GOFLAGS=x", "go env GOFLAGS"]),
     entry(&["cargo"], "--list", "").needs("--list").without(&[".cargo/config", ".cargo/config.toml"]).ok(&["cargo --list"]).not(&["cargo --list x", "cargo build --list"]),
+    // Modules of the folder it runs in come before its own.
+    entry(&["python3"], "-m=jsontool --compact --indent=number --json-lines --no-ensure-ascii --no-indent --sort-keys", "file?").needs("-m").options_first()
+        .unless_matched(&["*.py", "*.pyc", "*.so", "*/__init__.*"])
+        .ok(&["python3 -m json.tool f.json", "cat f | python3 -m json.tool", "python3 -m json.tool --indent 2 f"]).not(&["python3 -m json.tool a b", "python3 -m http.server", "python3 f -m json.tool", "python3 -m json", "python3 -m json.tool .env"]),
 ];
