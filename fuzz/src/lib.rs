@@ -8,9 +8,10 @@ pub mod rule;
 pub mod shell;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use countersign_core::rule::Anchors;
-use countersign_core::shell::{Analysis, Context, Machine, analyse};
+use countersign_core::shell::{Analysis, Context, Machine, Search, Tree, TreeKind, analyse};
 use countersign_core::{Effect, Place, Plan, Target, ToolCall, lexical};
 
 /// The workspace.
@@ -33,6 +34,36 @@ impl Machine for Trusting {
 
     fn secrets_below(&self, _: &Path) -> Option<Vec<Target>> {
         Some(Vec::new())
+    }
+
+    fn links_below(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+        self.target(cwd, path)
+    }
+
+    /// What has no dot in its name is a folder, and all of them are empty.
+    fn kind(&self, path: &Path) -> Option<TreeKind> {
+        let is_file = path.extension().is_some() || path.ends_with(".env");
+        Some(if is_file { TreeKind::File } else { TreeKind::Folder })
+    }
+
+    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+        Some(Arc::new(Tree { kind: self.kind(path)?, entries: Vec::new() }))
+    }
+
+    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn searched_secrets(&self, _: &Path, _: &Path, _: &Search) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn has_file_above(&self, _: &Path, _: &[&str]) -> Option<bool> {
+        Some(false)
     }
 
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {

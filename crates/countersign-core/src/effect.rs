@@ -49,8 +49,10 @@ pub enum Effect {
     ReadAll(Target),
     /// Creates or changes a file.
     Write(Target),
-    /// Removes a file, or a folder with all that is in it.
+    /// Removes a file, or a folder that holds nothing.
     Delete(Target),
+    /// Removes a folder with all that is in it.
+    DeleteAll(Target),
     /// Moves a file or a folder; what lay at the new place is gone.
     Rename {
         /// Where it was.
@@ -103,7 +105,7 @@ impl Effect {
     /// Returns what it changes: what is written, removed or moved, and where to.
     pub fn changed(&self) -> Vec<&Target> {
         match self {
-            Self::Write(target) | Self::Delete(target) => vec![target],
+            Self::Write(target) | Self::Delete(target) | Self::DeleteAll(target) => vec![target],
             Self::Rename { from, to } => vec![from, to],
             Self::Read(_)
             | Self::ReadAll(_)
@@ -124,6 +126,7 @@ impl Effect {
             Self::Read(_) | Self::ReadAll(_) => true,
             Self::Write(_)
             | Self::Delete(_)
+            | Self::DeleteAll(_)
             | Self::Rename { .. }
             | Self::Net { .. }
             | Self::Env { .. }

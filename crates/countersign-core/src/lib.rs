@@ -60,7 +60,7 @@ pub use intake::parse_input;
 pub use mask::{holds_mask, masked, masked_text};
 pub use mode::Mode;
 pub use outcome::Outcome;
-pub use place::{Place, SecretNames, Side, Special, lexical};
+pub use place::{Place, SecretNames, Side, Special, is_public, lexical};
 pub use policy::{Policy, Stance};
 pub use preview::{
     CommandPreview, DiffPreview, FinalNewline, LineEnding, LineEndings, PartPreview, Preimage,

@@ -1,6 +1,7 @@
 //! Places: what a path means, by its components alone.
 
 mod names;
+mod public;
 mod secrets;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use names::{Names, PROTECTED, RUNS_LATER};
+pub use public::is_public;
 pub use secrets::SecretNames;
 use secrets::hold_secrets;
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Side, Special};
+use crate::place::{Side, Special, is_public};
 use crate::{Effect, Target};
 
 /// How much harm a call can do if it turns out to be wrong.
@@ -57,6 +57,9 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         Effect::Read(target) | Effect::ReadAll(target) => reading(target),
         Effect::Write(target) => writing(target),
         Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.path.display())),
+        Effect::DeleteAll(target) => {
+            (Risk::High, format!("deletes `{}` with all that is in it", target.path.display()))
+        }
         Effect::Rename { from, to } => renaming(from, to),
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
         Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),
@@ -75,11 +78,14 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     }
 }
 
-fn reading(Target { path, place, .. }: &Target) -> (Risk, String) {
-    let path = path.display();
+fn reading(Target { path: target, place, .. }: &Target) -> (Risk, String) {
+    let path = target.display();
     match (place.special, place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("reads `{path}`, which may hold secrets"))
+        }
+        (_, Side::Outside) if is_public(target) => {
+            (Risk::Low, format!("reads `{path}`, which describes the machine"))
         }
         (_, Side::Outside) => (Risk::Medium, format!("reads `{path}`, outside the workspace")),
         (_, Side::Inside) => (Risk::Low, "reads inside the workspace".to_owned()),

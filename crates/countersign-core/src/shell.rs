@@ -28,6 +28,7 @@ mod simple;
 mod state;
 mod syntax;
 mod table;
+mod tree;
 mod variable;
 mod word;
 mod wrapper;
@@ -40,9 +41,11 @@ pub use canonical::{
 };
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::tree::{Search, Tree, TreeEntry, TreeKind};
 use crate::{Effect, Target};
 
 use lower::Reading;
@@ -83,9 +86,56 @@ pub trait Machine: Sync {
         None
     }
 
-    /// Returns the file a program name resolves to through `PATH`, links resolved, if it lies in a
-    /// trusted system directory and no untrusted entry of `PATH` comes first.
+    /// Returns where a path lies: as [`Machine::target`], but a link at its end is not followed.
+    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+        let _ = (cwd, path);
+        None
+    }
+
+    /// Returns what lies at a resolved path; a link at its end is not followed.
+    fn kind(&self, path: &Path) -> Option<TreeKind> {
+        let _ = path;
+        None
+    }
+
+    /// Returns what lies at a resolved path and everything below it, through no link.
+    ///
+    /// There is no answer for what cannot be read or is too large to be judged.
+    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+        let _ = path;
+        None
+    }
+
+    /// Returns where each entry of a tree would come to lie if the tree were put at another resolved
+    /// path, in the order of the tree's entries. Links at the destination are followed.
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+        let _ = (from, to);
+        None
+    }
+
+    /// Returns the secrets below a folder that `rg` opens, started in `cwd`.
+    fn searched_secrets(&self, cwd: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+        let _ = (cwd, folder, search);
+        None
+    }
+
+    /// Returns whether a file of one of these names lies in a folder, or above it as far as the
+    /// workspace goes.
+    fn has_file_above(&self, cwd: &Path, names: &[&str]) -> Option<bool> {
+        let _ = (cwd, names);
+        None
+    }
+
+    /// Returns the file a program name resolves to through `PATH`, links resolved, if nobody but the
+    /// system and the user can change it and no untrusted entry of `PATH` comes first.
     fn trusted_program(&self, name: &str) -> Option<PathBuf>;
+
+    /// Returns the same for a program that is started in a folder: one that stands in for another
+    /// (`rustup`, `pyenv`) is trusted where no file tells it which.
+    fn trusted_program_in(&self, cwd: &Path, name: &str) -> Option<PathBuf> {
+        let _ = cwd;
+        self.trusted_program(name)
+    }
 
     /// Returns whether a name is no program at all: no folder of `PATH` holds it, and none of them
     /// could come to hold it by what happens in the workspace.

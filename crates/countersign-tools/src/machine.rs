@@ -4,49 +4,23 @@
 mod corpus;
 mod expansion;
 mod pattern;
+mod program;
+#[cfg(test)]
+mod reached;
+mod trees;
 
 use std::collections::HashMap;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use countersign_core::shell::{self, Machine};
+use countersign_core::shell::{self, Machine, Search, Tree, TreeEntry, TreeKind};
 use countersign_core::{Side, Special, Target};
-use ignore::WalkBuilder;
 
+use self::program::{Program, SearchPath, Which};
+use self::trees::Trees;
 use crate::git;
 use crate::process::Environment;
 use crate::workspace::Workspace;
-
-/// Folders whose programs are the system's own: nothing that runs as the user can change them.
-const SYSTEM: &[&str] =
-    &["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
-
-/// How many entries are looked at for an answer; beyond that there is none.
-const MOST: usize = 100_000;
-
-/// Variables by which a program loads code, or reads settings that name some.
-const STEERING: &[&str] = &[
-    "BASH_ENV",
-    "ENV",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LESSOPEN",
-    "NODE_OPTIONS",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PROMPT_COMMAND",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RIPGREP_CONFIG_PATH",
-    "RUBYOPT",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "GREP_OPTIONS",
-    "TAR_OPTIONS",
-];
 
 /// This machine as a command of one workspace would find it.
 pub(crate) struct Here<'a> {
@@ -54,32 +28,33 @@ pub(crate) struct Here<'a> {
     environment: &'a Environment,
     /// Which names were looked up already: the same one is asked for several times per command.
     looked_up: Mutex<HashMap<String, Which>>,
-}
-
-/// What `PATH` makes of a program's name.
-#[derive(Clone)]
-enum Which {
-    /// No folder has it, and none of them is the workspace's.
-    Nowhere,
-    /// The first folder that has something of that name.
-    In(PathBuf),
-    /// It depends on where the command runs, or cannot be told.
-    Unclear,
+    /// Where they are looked up.
+    path: OnceLock<Option<SearchPath>>,
+    /// Which of them are trusted.
+    programs: Mutex<HashMap<String, Option<Program>>>,
+    /// Where paths lead that were asked for already.
+    led: Mutex<HashMap<(PathBuf, String), Option<Target>>>,
+    /// The folders that were looked through.
+    trees: Trees,
 }
 
 impl Machine for Here<'_> {
     fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let target = self.workspace.resolve(cwd, path).ok()?;
-        // A pipe or a device among the project's files: to read it may never end.
-        (target.place.side == Side::Outside || !is_odd(&target.path)).then_some(target)
+        let key = (cwd.to_owned(), path.to_owned());
+        if let Some(known) = lock(&self.led).get(&key) {
+            return known.clone();
+        }
+        let found = self.resolve(cwd, path);
+        lock(&self.led).insert(key, found.clone());
+        found
     }
 
     fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
         let start = if pattern.starts_with('/') { Path::new("/") } else { cwd };
         let mut found = vec![start.to_owned()];
-        let mut left = MOST;
+        let mut walk = self.trees.walk();
         for name in pattern.split('/').filter(|name| !name.is_empty() && *name != ".") {
-            found = pattern::step(&found, name, &mut left)?;
+            found = pattern::step(&found, name, &mut walk)?;
         }
         found.iter().map(|path| self.target(cwd, path.to_str()?)).collect()
     }
@@ -89,38 +64,101 @@ impl Machine for Here<'_> {
     }
 
     fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
-        let mut found = Vec::new();
-        for path in entries(folder)? {
-            // A name that is not text can still be a secret's: no answer.
-            path.to_str()?;
-            // Nothing here went through a link, and whoever walks a tree follows none in it.
-            let place = self.workspace.place(&path);
-            if place.special == Some(Special::Secret) {
-                found.push(Target::new(path, place));
-            }
-        }
-        Some(found)
+        let tree = self.tree(folder)?;
+        let place = self.workspace.place(folder);
+        let itself = (tree.kind == TreeKind::File && place.special == Some(Special::Secret))
+            .then(|| Target::new(folder, place));
+        // Nothing here went through a link, and whoever walks a tree follows none in it.
+        let secrets = tree.entries.iter().filter(|entry| entry.is_secret());
+        let below = secrets.map(|it| Target::new(it.path.clone(), it.place));
+        Some(itself.into_iter().chain(below).collect())
     }
 
     fn links_below(&self, folder: &Path) -> Option<Vec<Target>> {
-        let links = entries(folder)?.into_iter().filter(|path| path.is_symlink());
+        let tree = self.tree(folder)?;
+        let links = tree.entries.iter().filter(|entry| entry.kind == TreeKind::Link);
         links
-            .map(|path| if path.is_dir() { None } else { self.target(folder, path.to_str()?) })
+            .map(
+                |link| {
+                    if link.path.is_dir() { None } else { self.target(folder, link.path.to_str()?) }
+                },
+            )
             .collect()
     }
 
+    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+        let trimmed = path.trim_end_matches('/');
+        let (folder, name) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
+        if path.ends_with('/') || matches!(name, "" | "." | "..") {
+            return self.target(cwd, path);
+        }
+        let folder = if trimmed.starts_with('/') && folder.is_empty() { "/" } else { folder };
+        let lies = self.target(cwd, folder)?.path.join(name);
+        let place = self.workspace.place(&lies);
+        Some(Target::new(lies, place))
+    }
+
+    fn kind(&self, path: &Path) -> Option<TreeKind> {
+        trees::kind_at(path)
+    }
+
+    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+        self.trees.below(path, self.workspace)
+    }
+
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+        let tree = self.tree(from)?;
+        let is_new = trees::kind_at(to)? == TreeKind::Missing;
+        let mut walk = self.trees.walk();
+        let arrival = |entry: &TreeEntry| {
+            walk.take()?;
+            let path = to.join(entry.path.strip_prefix(from).ok()?);
+            if is_new {
+                let place = self.workspace.place(&path);
+                return Some(Target::new(path, place));
+            }
+            self.workspace.resolve(Path::new("/"), path.to_str()?).ok()
+        };
+        tree.entries.iter().map(arrival).collect()
+    }
+
+    fn searched_secrets(&self, cwd: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+        self.trees.searched(cwd, folder, search, self.workspace)
+    }
+
+    fn has_file_above(&self, cwd: &Path, names: &[&str]) -> Option<bool> {
+        let roots = self.workspace.roots();
+        let within = |folder: &&Path| roots.iter().any(|root| folder.starts_with(root));
+        for folder in cwd.ancestors().take_while(within) {
+            for name in names {
+                if trees::kind_at(&folder.join(name))? != TreeKind::Missing {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
-        let Which::In(folder) = self.which(name) else { return None };
-        let program = folder.join(name);
-        let real = program.is_file().then(|| program.canonicalize().ok())??;
-        let system = SYSTEM.iter().any(|system| folder == Path::new(system));
-        let inside = self.workspace.roots().iter().any(|root| real.starts_with(root));
-        (system && !inside && !self.is_steered()).then_some(real)
+        match self.program(name)? {
+            Program::Itself(file) => Some(file),
+            Program::StandIn { .. } => None,
+        }
+    }
+
+    fn trusted_program_in(&self, cwd: &Path, name: &str) -> Option<PathBuf> {
+        match self.program(name)? {
+            Program::Itself(file) => Some(file),
+            Program::StandIn { file, steered_by } => {
+                (self.has_file_above(cwd, steered_by) == Some(false)).then_some(file)
+            }
+        }
     }
 
     fn is_missing(&self, name: &str) -> bool {
         let plain = !name.is_empty() && !name.contains('/');
-        plain && matches!(self.which(name), Which::Nowhere) && !self.is_steered()
+        let steered = program::is_steered(self.environment, self.workspace);
+        plain && matches!(self.which(name), Which::Nowhere) && !steered
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
@@ -137,7 +175,15 @@ impl Machine for Here<'_> {
 impl<'a> Here<'a> {
     /// Returns the machine as a command finds it now.
     pub(crate) fn new(workspace: &'a Workspace, environment: &'a Environment) -> Self {
-        Self { workspace, environment, looked_up: Mutex::default() }
+        Self {
+            workspace,
+            environment,
+            looked_up: Mutex::default(),
+            path: OnceLock::new(),
+            programs: Mutex::default(),
+            led: Mutex::default(),
+            trees: Trees::default(),
+        }
     }
 
     /// Reads what a command would do here, part by part.
@@ -157,76 +203,46 @@ impl<'a> Here<'a> {
         shell::analyse(command, &context)
     }
 
-    fn which(&self, name: &str) -> Which {
-        let mut looked_up = self.looked_up.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = looked_up.get(name) {
-            return found.clone();
+    fn resolve(&self, cwd: &Path, path: &str) -> Option<Target> {
+        self.trees.walk().take()?;
+        let target = self.workspace.resolve(cwd, path).ok()?;
+        // A pipe or a device among the project's files: to read it may never end.
+        let inside = target.place.side == Side::Inside;
+        let odd = inside && trees::kind_at(&target.path) == Some(TreeKind::Other);
+        (!odd).then_some(target)
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        if let Some(known) = lock(&self.programs).get(name) {
+            return known.clone();
         }
-        let found = self.look_up(name);
-        looked_up.insert(name.to_owned(), found.clone());
+        let found = self.find_program(name);
+        lock(&self.programs).insert(name.to_owned(), found.clone());
         found
     }
 
-    fn look_up(&self, name: &str) -> Which {
-        let Some(path) = self.environment.get("PATH") else { return Which::Unclear };
-        let folders = || path.split(':').map(Path::new);
-        for folder in folders() {
-            // A relative folder is whatever the command's folder makes of it.
-            if !folder.is_absolute() {
-                return Which::Unclear;
-            }
-            if folder.join(name).symlink_metadata().is_ok() {
-                return Which::In(folder.to_owned());
-            }
-        }
-        // What is not in a folder of the workspace now may be there when the command runs.
-        let is_ours = |folder: &Path| {
-            let real = folder.canonicalize();
-            let real = real.as_deref().unwrap_or(folder);
-            let roots = self.workspace.roots();
-            roots.iter().any(|root| real.starts_with(root) || folder.starts_with(root))
-        };
-        if folders().any(is_ours) { Which::Unclear } else { Which::Nowhere }
+    fn find_program(&self, name: &str) -> Option<Program> {
+        let Which::In(folder) = self.which(name) else { return None };
+        let found = program::trusted(&folder, name, self.workspace)?;
+        let steered = program::is_steered(self.environment, self.workspace)
+            || program::is_told(name, &found, self.environment);
+        (!steered).then_some(found)
     }
 
-    /// Whether the environment makes programs load what may lie in the workspace.
-    fn is_steered(&self) -> bool {
-        let roots = self.workspace.roots();
-        let leads_here = |value: &str| {
-            value.split([':', ' ', '=']).any(|it| {
-                let path = Path::new(it.trim_start_matches('|'));
-                let named = it.contains('/') || it == ".";
-                named && (path.is_relative() || roots.iter().any(|root| path.starts_with(root)))
-            })
-        };
-        STEERING.iter().filter_map(|name| self.environment.get(name)).any(leads_here)
-            || self.environment.names().any(|name| name.starts_with("BASH_FUNC_"))
+    fn which(&self, name: &str) -> Which {
+        let mut looked_up = lock(&self.looked_up);
+        if let Some(found) = looked_up.get(name) {
+            return found.clone();
+        }
+        let path = self.path.get_or_init(|| SearchPath::of(self.environment));
+        let found = path.as_ref().map_or(Which::Unclear, |it| it.look_up(name, self.workspace));
+        looked_up.insert(name.to_owned(), found.clone());
+        found
     }
 }
 
-/// Whether a path is a pipe, a socket or a device.
-fn is_odd(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|metadata| {
-        let kind = metadata.file_type();
-        kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device()
-    })
-}
-
-/// Returns everything below a folder, hidden and ignored things too; none if that is too much to
-/// look at or cannot be read.
-fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
-    if folder.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return Some(Vec::new());
-    }
-    let walk = WalkBuilder::new(folder).standard_filters(false).build();
-    let mut found = Vec::new();
-    for entry in walk {
-        found.push(entry.ok()?.into_path());
-        if found.len() > MOST {
-            return None;
-        }
-    }
-    Some(found)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

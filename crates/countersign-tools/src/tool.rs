@@ -74,7 +74,8 @@ impl Cleared {
             Effect::Read(judged)
             | Effect::ReadAll(judged)
             | Effect::Write(judged)
-            | Effect::Delete(judged) => judged == target,
+            | Effect::Delete(judged)
+            | Effect::DeleteAll(judged) => judged == target,
             Effect::Rename { from, to } => from == target || to == target,
             Effect::Net { .. }
             | Effect::Env { .. }

@@ -24,7 +24,7 @@ impl Approval {
     pub(super) fn outside(&self, by: &By) -> Vec<Outside> {
         let is_taken_away = |target: &Target| {
             self.effects.iter().any(|effect| match effect {
-                Effect::Delete(gone) => gone == target,
+                Effect::Delete(gone) | Effect::DeleteAll(gone) => gone == target,
                 Effect::Rename { from, to } => from == target || to == target,
                 _ => false,
             })

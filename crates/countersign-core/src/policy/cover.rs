@@ -1,7 +1,7 @@
 //! What speaks for a call: every single effect needs something that allows it.
 
 use super::Case;
-use crate::place::{Side, Special};
+use crate::place::{Side, Special, is_public};
 use crate::rule::{
     Access, Known, PathPattern, Pattern, Rule, Source, Spoken, names_tool, redirects, start_of,
     wild,
@@ -108,7 +108,7 @@ impl<'a> Cover<'a> {
             // The policy itself speaks of these, whatever allows the rest.
             Effect::Forbidden { .. } | Effect::LeavesSandbox => return None,
             Effect::Read(target) | Effect::ReadAll(target) => self.read(target, what),
-            Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
+            Effect::Write(_) | Effect::Delete(_) | Effect::DeleteAll(_) | Effect::Rename { .. } => {
                 self.change(effect, what)
             }
             Effect::Net { host: Some(host) } => {
@@ -142,7 +142,7 @@ impl<'a> Cover<'a> {
         if target.place.special == Some(Special::Secret) {
             return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
-        if target.place.side == Side::Inside {
+        if target.place.side == Side::Inside || is_public(&target.path) {
             return Reason::new(Outcome::Allow, what);
         }
         let covers = |rule: &Rule| match &rule.pattern {
@@ -166,7 +166,9 @@ impl<'a> Cover<'a> {
             return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
         let inside = targets.iter().all(|target| target.place.side == Side::Inside);
-        if self.case.mode == Mode::AcceptEdits && inside {
+        // To remove a folder with all that is in it is no edit.
+        let is_edit = !matches!(effect, Effect::DeleteAll(_));
+        if self.case.mode == Mode::AcceptEdits && inside && is_edit {
             return Reason::new(Outcome::Allow, format!("{what}; this mode accepts edits"));
         }
         let covers = |rule: &Rule, target: &Target| match &rule.pattern {
@@ -181,7 +183,9 @@ impl<'a> Cover<'a> {
         for target in &targets {
             match self.by_rule(|rule| covers(rule, target), &what) {
                 Some(reason) => said = Some(reason),
-                None => return Reason::new(Outcome::Ask, what).unless(self.for_file(target)),
+                None => {
+                    return Reason::new(Outcome::Ask, what).unless(self.for_file(target, is_edit));
+                }
             }
         }
         said.unwrap_or_else(|| Reason::new(Outcome::Ask, what))
@@ -193,10 +197,11 @@ impl<'a> Cover<'a> {
         target.names().all(|name| pattern.permits(name, cwd, anchors))
     }
 
-    fn for_file(&self, target: &Target) -> String {
+    fn for_file(&self, target: &Target, is_edit: bool) -> String {
         let root = &self.case.rules.anchors().root;
         let path = target.path.strip_prefix(root).unwrap_or(&target.path);
-        let or = if target.place.side == Side::Inside { ", or accept edits" } else { "" };
+        let accepted = is_edit && target.place.side == Side::Inside;
+        let or = if accepted { ", or accept edits" } else { "" };
         format!("allow `Edit(/{})`{or}", path.display())
     }
 
@@ -222,7 +227,7 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
         Effect::Exec { .. } => true,
         Effect::Net { host: None } => matches!(rule.pattern, Pattern::Command(_)) || network,
         Effect::Net { host: Some(_) } => network,
-        Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
+        Effect::Write(_) | Effect::Delete(_) | Effect::DeleteAll(_) | Effect::Rename { .. } => {
             part.finding == Finding::Changes
                 && !redirects(part)
                 && effect.changed().iter().all(|target| is_ordinary(target))

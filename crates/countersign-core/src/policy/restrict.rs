@@ -142,7 +142,9 @@ impl<'a> Restrict<'a> {
             (Access::Read, Effect::Read(target)) => hit(target, "reads"),
             (Access::Read, Effect::ReadAll(target)) => gone(target, "reads"),
             (Access::Edit, Effect::Write(target)) => hit(target, "writes"),
-            (Access::Edit, Effect::Delete(target)) => gone(target, "deletes"),
+            (Access::Edit, Effect::Delete(target) | Effect::DeleteAll(target)) => {
+                gone(target, "deletes")
+            }
             (Access::Edit, Effect::Rename { from, to }) => {
                 gone(from, "moves").or_else(|| hit(to, "writes"))
             }
@@ -161,7 +163,9 @@ impl<'a> Restrict<'a> {
         };
         self.effects(|effect| match (access, effect) {
             (Access::Read, Effect::ReadAll(target)) => told("reads", target),
-            (Access::Edit, Effect::Delete(target)) => told("deletes", target),
+            (Access::Edit, Effect::Delete(target) | Effect::DeleteAll(target)) => {
+                told("deletes", target)
+            }
             (Access::Edit, Effect::Rename { from, .. }) => told("moves", from),
             _ => None,
         })

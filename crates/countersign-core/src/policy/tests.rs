@@ -4,6 +4,7 @@ mod corpus;
 mod properties;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use super::*;
 use crate::Outcome::{Allow, Ask, Deny};
 use crate::rule::{Format, Layer, RuleFile, Source};
-use crate::shell::{self, Machine};
+use crate::shell::{self, Machine, Search, Tree, TreeKind};
 use crate::{Place, Side, Target, lexical, risk};
 
 pub(super) const WORKSPACE: &str = "/ws";
@@ -277,6 +278,32 @@ impl Machine for Fake {
 
     fn secrets_below(&self, _: &Path) -> Option<Vec<Target>> {
         Some(Vec::new())
+    }
+
+    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+        self.target(cwd, path)
+    }
+
+    /// What has no dot in its name is a folder, and all of them are empty.
+    fn kind(&self, path: &Path) -> Option<TreeKind> {
+        let is_file = path.extension().is_some() || path.ends_with(".env");
+        Some(if is_file { TreeKind::File } else { TreeKind::Folder })
+    }
+
+    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+        Some(Arc::new(Tree { kind: self.kind(path)?, entries: Vec::new() }))
+    }
+
+    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn searched_secrets(&self, _: &Path, _: &Path, _: &Search) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn has_file_above(&self, _: &Path, _: &[&str]) -> Option<bool> {
+        Some(false)
     }
 
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {

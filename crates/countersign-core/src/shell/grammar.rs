@@ -10,21 +10,25 @@
 //! | `--arg=text,text` | takes two |
 //! | `-#` | a number with a dash (`head -20`) |
 //!
-//! Operands likewise: `pattern path*` is one pattern and any number of paths; `?` marks one that may
-//! be missing. An option that is not listed, or is abbreviated, is unknown, and unknown is never harmless.
+//! Operands likewise: `text path*` is one text and any number of paths; `?` marks one that may be
+//! missing. A `path` is a file whatever its name; a `file` is one, too, but `-` is standard input.
+//! An option that is not listed, or is abbreviated, is unknown, and unknown is never harmless.
 
+mod compare;
 mod entry;
+mod walk;
 
 pub(super) use entry::{Entry, entry};
+pub(super) use walk::unseen;
 
 use std::path::PathBuf;
 
-use entry::{NAMES_ONLY, Walk, Words};
+use entry::{OptionPlace, Words};
 
 use super::lower::Lowering;
 use super::state::State;
-use super::{Value, Word, script};
-use crate::{Effect, Side, Target};
+use super::{Machine, Value, Word, script};
+use crate::{Effect, Target};
 
 /// What looks at the machine for an entry.
 #[derive(Clone, Copy)]
@@ -37,26 +41,42 @@ impl Eye<'_> {
     /// Returns where a word leads that names one path or many.
     pub(super) fn targets(&self, word: &Word) -> Result<Vec<Target>, String> {
         match &word.value {
-            Value::Literal(path) if path == "-" => Ok(Vec::new()),
             Value::Literal(path) => self.lowering.targets(path, self.state),
-            Value::Glob(pattern) => self.matches(pattern),
+            Value::Glob(pattern) => {
+                let mut found = self.looked_up_in(pattern)?;
+                found.extend(self.matches(pattern)?);
+                Ok(found)
+            }
             Value::Text | Value::Words => {
                 Err(format!("what `{}` names is decided only when it runs", word.text))
             }
         }
     }
 
-    /// What a pattern matches now, and the folder it is looked up in.
+    /// Returns where a word leads, without the folder that a pattern is looked up in.
+    pub(super) fn named(&self, word: &Word) -> Result<Vec<Target>, String> {
+        match &word.value {
+            Value::Glob(pattern) => self.matches(pattern),
+            Value::Literal(_) | Value::Text | Value::Words => self.targets(word),
+        }
+    }
+
+    /// Returns the folder a pattern is looked up in, whose names it shows.
+    pub(super) fn looked_up_in(&self, pattern: &str) -> Result<Vec<Target>, String> {
+        let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
+        let folder =
+            fixed.and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+        let folder = if folder.is_empty() { "/" } else { folder };
+        self.lowering.targets(folder, self.state)
+    }
+
+    /// Returns what a pattern matches now.
     fn matches(&self, pattern: &str) -> Result<Vec<Target>, String> {
         let unknown = || format!("what `{pattern}` matches is unknown");
         if climbs(pattern) {
             return Err(unknown());
         }
-        let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
-        let folder =
-            fixed.and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(folder, _)| folder);
-        let folder = if folder.is_empty() { "/" } else { folder };
-        let mut found = self.lowering.targets(folder, self.state)?;
+        let mut found = Vec::new();
         for cwd in self.state.folders.as_ref().ok_or_else(unknown)? {
             found.extend(self.lowering.context.machine.matches(cwd, pattern).ok_or_else(unknown)?);
         }
@@ -65,6 +85,16 @@ impl Eye<'_> {
 
     pub(super) fn reads(&self, word: &Word) -> Result<Vec<Effect>, String> {
         Ok(self.targets(word)?.into_iter().map(Effect::Read).collect())
+    }
+
+    pub(super) fn machine(&self) -> &dyn Machine {
+        self.lowering.context.machine
+    }
+
+    /// Returns the folders the command may run in.
+    pub(super) fn folders(&self) -> Result<&[PathBuf], String> {
+        let unknown = || "in which folder it runs is unknown".to_owned();
+        self.state.folders.as_deref().ok_or_else(unknown)
     }
 
     /// Whether no file's name here starts with a dash: no pattern turns into an option then.
@@ -76,25 +106,6 @@ impl Eye<'_> {
 
     fn here(&self) -> Result<Vec<Target>, String> {
         self.lowering.targets(".", self.state)
-    }
-
-    /// Returns where the links below a folder lead.
-    fn links_below(&self, folder: &Target) -> Result<Vec<Effect>, String> {
-        let found = self.lowering.context.machine.links_below(&folder.path);
-        let unknown = || format!("where links in `{}` lead is unknown", folder.path.display());
-        Ok(found.ok_or_else(unknown)?.into_iter().map(Effect::Read).collect())
-    }
-
-    /// Returns the secrets below a folder; only those that are not hidden if it says so.
-    fn secrets_below(&self, folder: &Target, seen: bool) -> Result<Vec<Effect>, String> {
-        let found = self.lowering.context.machine.secrets_below(&folder.path);
-        let unknown = || format!("whether `{}` holds secrets is unknown", folder.path.display());
-        let hidden = |target: &Target| {
-            let below = target.path.strip_prefix(&folder.path).unwrap_or(&target.path);
-            below.components().any(|it| it.as_os_str().to_string_lossy().starts_with('.'))
-        };
-        let found = found.ok_or_else(unknown)?.into_iter().filter(|it| !(seen && hidden(it)));
-        Ok(found.map(Effect::Read).collect())
     }
 }
 
@@ -119,46 +130,75 @@ pub(super) fn apply(entry: &Entry, args: &[Word], eye: Eye<'_>) -> Result<Vec<Ef
         ("test ]", _) => return Err("the closing `]` is missing".to_owned()),
         _ => {}
     }
-    let given = if entry.words == Words::Raw {
-        Given { operands: args.iter().collect(), ..Given::default() }
-    } else {
-        read_options(entry, args, eye)?
-    };
+    let given = sort_arguments(entry, args, eye)?;
     if !entry.needs.is_empty() && !given.has_one_of(entry.needs) {
         return Err(format!("only with {} is it known to just read", entry.needs));
     }
+    condition(entry, eye)?;
     let mut effects = given.effects.clone();
     let paths = assign(entry, &given, eye, &mut effects)?;
     let paths = if paths.is_empty() && entry.here { eye.here()? } else { paths };
     if entry.here {
         effects.extend(paths.iter().cloned().map(Effect::Read));
     }
-    let walks = given.has_one_of(entry.walks);
-    if walks || (entry.walk == Walk::Seen && !given.has_one_of(NAMES_ONLY)) {
-        let walked = if paths.is_empty() { eye.here()? } else { paths };
-        // What lies outside asks as it is, and may be the whole disk.
-        effects.extend(walked.iter().cloned().map(Effect::ReadAll));
-        for path in walked.iter().filter(|path| path.place.side == Side::Inside) {
-            effects.extend(eye.secrets_below(path, !walks)?);
-            if entry.walk == Walk::Follows {
-                effects.extend(eye.links_below(path)?);
+    effects.extend(walk::effects(entry, &given, paths, eye)?);
+    Ok(effects)
+}
+
+/// Checks that no file here makes the program do something else.
+fn condition(entry: &Entry, eye: Eye<'_>) -> Result<(), String> {
+    if entry.without.is_empty() && entry.unless_matched.is_empty() {
+        return Ok(());
+    }
+    for cwd in eye.folders()? {
+        let is_met = |pattern: &&str| {
+            eye.machine().matches(cwd, pattern).is_none_or(|found| !found.is_empty())
+        };
+        if let Some(pattern) = entry.unless_matched.iter().find(|pattern| is_met(pattern)) {
+            return Err(format!("it may load what matches `{pattern}` here"));
+        }
+        match eye.machine().has_file_above(cwd, entry.without) {
+            Some(false) => {}
+            Some(true) => {
+                return Err(format!("one of {} here steers it", entry.without.join(", ")));
             }
+            None => return Err("whether a file here steers it is unknown".to_owned()),
         }
     }
-    Ok(effects)
+    Ok(())
+}
+
+/// Sorts arguments into options and operands, or says which of them is not covered by the entry.
+pub(super) fn sort_arguments<'a>(
+    entry: &Entry,
+    args: &'a [Word],
+    eye: Eye<'_>,
+) -> Result<Given<'a>, String> {
+    if entry.words == Words::Raw {
+        return Ok(Given { operands: args.iter().collect(), ..Given::default() });
+    }
+    read_options(entry, args, eye)
 }
 
 /// The arguments, sorted.
 #[derive(Default)]
-struct Given<'a> {
-    options: Vec<String>,
-    operands: Vec<&'a Word>,
+pub(super) struct Given<'a> {
+    pub(super) options: Vec<String>,
+    /// Options with the values they were given.
+    values: Vec<(String, Word)>,
+    pub(super) operands: Vec<&'a Word>,
     effects: Vec<Effect>,
 }
 
 impl Given<'_> {
-    fn has_one_of(&self, options: &str) -> bool {
+    pub(super) fn has_one_of(&self, options: &str) -> bool {
         options.split(' ').any(|option| self.options.iter().any(|it| it == option))
+    }
+
+    /// Returns the values that one of these options was given.
+    fn values_of<'a>(&'a self, options: &'a [&str]) -> impl Iterator<Item = &'a Word> {
+        let fits = |(name, _): &&(String, Word)| options.contains(&name.as_str());
+        self.values.iter().filter(fits).map(|(_, value)| value)
     }
 }
 
@@ -185,6 +225,13 @@ fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Giv
     let mut given = Given::default();
     let mut words = args.iter();
     while let Some(word) = words.next() {
+        if entry.option_place == OptionPlace::First && !given.operands.is_empty() {
+            given.operands.push(word);
+            continue;
+        }
+        if entry.words != Words::Any && may_match_options(word) {
+            return Err(format!("`{}` may turn out to be an option", word.text));
+        }
         match &word.value {
             Value::Literal(text) if text == "--" => {
                 given.operands.extend(words.by_ref());
@@ -215,6 +262,11 @@ fn read_options<'a>(entry: &Entry, args: &'a [Word], eye: Eye<'_>) -> Result<Giv
     Ok(given)
 }
 
+/// Whether a name came of a pattern that any name may match, such as that of an option.
+fn may_match_options(word: &Word) -> bool {
+    word.text.starts_with(['*', '?', '[']) && !word.text.starts_with("*.") && !word.expanded
+}
+
 /// `--include=*.rs`: whatever it matches starts the same way, and stays a text for this option.
 fn is_text_option(entry: &Entry, pattern: &str) -> bool {
     let fixed = pattern.find(['*', '?', '[', '\\']).and_then(|at| pattern.get(..at));
@@ -242,7 +294,7 @@ fn long(
     match (takes, attached) {
         (Takes::Nothing | Takes::MaybeValue(_), None) => Ok(()),
         (Takes::Nothing, Some(_)) => Err(unknown(text)),
-        (Takes::MaybeValue(kind), Some(value)) => value_of(kind, &value, eye, given),
+        (Takes::MaybeValue(kind), Some(value)) => value_of(name, kind, &value, eye, given),
         (Takes::Values(kinds), attached) => values(kinds, attached, rest, eye, given, name),
     }
 }
@@ -271,7 +323,9 @@ fn short(
         let attached = Some(chars.as_str()).filter(|it| !it.is_empty()).map(Word::plain);
         match (takes, attached) {
             (Takes::Nothing, _) | (Takes::MaybeValue(_), None) => {}
-            (Takes::MaybeValue(kind), Some(value)) => return value_of(kind, &value, eye, given),
+            (Takes::MaybeValue(kind), Some(value)) => {
+                return value_of(&name, kind, &value, eye, given);
+            }
             (Takes::Values(kinds), attached) => {
                 return values(kinds, attached, rest, eye, given, &name);
             }
@@ -295,16 +349,23 @@ fn values(
     for kind in kinds.split(',') {
         let value = attached.take().or_else(|| rest.next().cloned());
         let value = value.ok_or_else(|| format!("`{name}` lacks its value"))?;
-        value_of(kind, &value, eye, given)?;
+        value_of(name, kind, &value, eye, given)?;
     }
     Ok(())
 }
 
-fn value_of(kind: &str, value: &Word, eye: Eye<'_>, given: &mut Given<'_>) -> Result<(), String> {
+fn value_of(
+    name: &str,
+    kind: &str,
+    value: &Word,
+    eye: Eye<'_>,
+    given: &mut Given<'_>,
+) -> Result<(), String> {
     if matches!(value.value, Value::Words | Value::Glob(_)) {
         return Err(format!("`{}` may turn out to be several words", value.text));
     }
     given.effects.extend(script::check(kind, value, eye)?);
+    given.values.push((name.to_owned(), value.clone()));
     Ok(())
 }
 
@@ -325,7 +386,7 @@ fn assign(
             return Err(format!("`{}` may turn out to be several words", word.text));
         }
         effects.extend(script::check(kind, word, eye)?);
-        if kind == "path" {
+        if kind == "path" || (kind == "file" && word.literal() != Some("-")) {
             paths.extend(eye.targets(word)?);
         }
     }

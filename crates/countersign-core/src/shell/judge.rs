@@ -216,7 +216,7 @@ impl Lowering<'_> {
             self.found(operands, state);
         }
         let eye = Eye { lowering: self, state };
-        let program = match self.trusted(name, argv.first()) {
+        let program = match self.trusted(name, argv.first(), state) {
             Ok(program) => program,
             Err(why) => return self.described(name, argv, input, None, Some(why)),
         };
@@ -245,7 +245,12 @@ impl Lowering<'_> {
     }
 
     /// Returns the file behind a name, if it is the machine's own.
-    fn trusted(&self, name: &str, head: Option<&Word>) -> Result<Option<PathBuf>, String> {
+    fn trusted(
+        &self,
+        name: &str,
+        head: Option<&Word>,
+        state: &State,
+    ) -> Result<Option<PathBuf>, String> {
         let head =
             head.filter(|head| !head.expanded).ok_or("which program runs depends on a variable")?;
         let written = head.shown();
@@ -260,9 +265,13 @@ impl Lowering<'_> {
             // The shell says so, and nothing runs.
             return Ok(None);
         }
-        let found = machine
-            .trusted_program(name)
-            .ok_or_else(|| format!("`{name}` is not found among the system's programs"))?;
+        let anywhere = || machine.trusted_program(name);
+        let found = match state.folders.as_deref() {
+            Some([folder]) => machine.trusted_program_in(folder, name),
+            _ => anywhere(),
+        };
+        let found = found
+            .ok_or_else(|| format!("`{name}` is not found among the programs that are trusted"))?;
         let real = found.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
         if MANAGERS.contains(&real.as_ref()) {
             return Err(format!("`{name}` is `{real}`, which runs what the project asks for"));
@@ -319,14 +328,21 @@ impl Lowering<'_> {
     fn found(&mut self, operands: &[Word], state: &State) {
         let is_exec =
             |word: &&Word| matches!(word.shown(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        let eye = Eye { lowering: self, state };
+        let proven = matches!(table::prove("find", operands, eye), Proof::Reads(_));
         let mut rest = operands.iter();
         while let Some(action) = rest.by_ref().find(is_exec) {
             let words = rest.by_ref().take_while(|word| !matches!(word.shown(), ";" | "+"));
             let argv: Vec<_> = words.map(as_found).collect();
             let text = argv.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-            let mut judged = self.unwrapped(argv, None, &mut state.clone(), MAX_WRAPPERS);
+            let judged = if proven {
+                Judgement::read_only(argv)
+            } else {
+                let judged = self.unwrapped(argv, None, &mut state.clone(), MAX_WRAPPERS);
+                judged.and_asks("on which files it runs is not known")
+            };
+            let mut judged = judged;
             judged.wrappers.insert(0, format!("find {}", action.shown()));
-            let judged = judged.and_asks("on which files it runs is not known");
             self.floors.extend(floor::of_effects(&judged.effects, &judged.argv, self.context));
             let Judgement { wrappers, argv, program, effects, finding, .. } = judged;
             self.parts.push(Part { text, wrappers, argv, program, effects, finding });

@@ -1,46 +1,12 @@
 //! What is known of programs that are not read-only: what they change, whom they talk to.
 
-use super::Word;
-use super::grammar::{self, Entry, Eye, entry};
-use crate::Effect;
+mod changes;
+mod trees;
 
-/// Programs that change files, and nothing else, with these options.
-const CHANGES: &[Entry] = &[
-    entry(
-        &["touch"],
-        "-a -c -h -m -d=text -t=text --date=text --no-create --time=text",
-        "write write*",
-    ),
-    entry(&["mkdir"], "-p -v -m=text --parents --verbose --mode=text", "write write*"),
-    entry(&["tee"], "-a -i --append --ignore-interrupts", "write*"),
-    entry(&["truncate"], "-c -o -s=text --no-create --size=text", "write write*"),
-    entry(
-        &["rm", "unlink"],
-        "-d -f -i -I -r -R -v --dir --force --interactive[=text] --recursive --verbose --one-file-system --preserve-root",
-        "delete delete*",
-    ),
-    entry(&["rmdir"], "-p -v --parents --verbose --ignore-fail-on-non-empty", "delete delete*"),
-    entry(
-        &["cp"],
-        "-a -b -d -f -i -l -n -p -P -r -R -T -u -v -x --archive --force --interactive --no-clobber --no-dereference --preserve[=text] --recursive --update[=text] --verbose --no-target-directory",
-        "path path* write",
-    ),
-    entry(
-        &["mv"],
-        "-b -f -i -n -T -u -v --force --interactive --no-clobber --update[=text] --verbose --no-target-directory",
-        "delete delete* write",
-    ),
-    entry(
-        &["ln"],
-        "-f -i -n -r -s -T -v --force --interactive --no-dereference --relative --symbolic --verbose",
-        "path path* write",
-    ),
-    entry(
-        &["chmod"],
-        "-c -f -R -v --changes --silent --quiet --recursive --verbose",
-        "text write write*",
-    ),
-];
+pub(super) use changes::changes;
+
+use super::Word;
+use crate::Effect;
 
 /// Programs that talk to other machines.
 const NETWORK: &[&str] = &[
@@ -181,46 +147,6 @@ const INTERPRETERS: &[&str] = &[
 pub(super) struct Known {
     pub(super) effects: Vec<Effect>,
     pub(super) why: String,
-}
-
-/// Returns what a program changes, if that is all it does.
-pub(super) fn changes(name: &str, args: &[Word], eye: Eye<'_>) -> Option<Vec<Effect>> {
-    let entry = CHANGES.iter().find(|entry| entry.names.contains(&name))?;
-    let mut effects = grammar::apply(entry, args, eye).ok()?;
-    if matches!(name, "mv" | "cp" | "ln") {
-        effects.extend(into_folder(args, eye));
-    }
-    if name == "mv" {
-        effects = renames(effects);
-    }
-    Some(effects)
-}
-
-/// The last operand may be a folder, and then the file of the same name in it is what changes.
-fn into_folder(args: &[Word], eye: Eye<'_>) -> Vec<Effect> {
-    let operands: Vec<_> =
-        args.iter().filter_map(Word::literal).filter(|it| !it.starts_with('-')).collect();
-    let Some((folder, sources)) = operands.split_last() else { return Vec::new() };
-    let inside = sources.iter().filter_map(|source| {
-        let name = source.trim_end_matches('/').rsplit('/').next()?;
-        eye.targets(&Word::plain(&format!("{folder}/{name}"))).ok()
-    });
-    inside.flatten().map(Effect::Write).collect()
-}
-
-/// What is taken away at one place and written at another is moved.
-fn renames(effects: Vec<Effect>) -> Vec<Effect> {
-    let to: Vec<_> = effects
-        .iter()
-        .filter_map(|it| if let Effect::Write(to) = it { Some(to.clone()) } else { None })
-        .collect();
-    let moves = effects.into_iter().flat_map(|effect| match effect {
-        Effect::Delete(from) => {
-            to.iter().map(|to| Effect::Rename { from: from.clone(), to: to.clone() }).collect()
-        }
-        other => vec![other],
-    });
-    moves.collect()
 }
 
 /// Returns what is known of any other program.

@@ -3,7 +3,7 @@
 mod sed;
 
 use super::grammar::Eye;
-use super::{Value, Word};
+use super::{Value, Word, variable};
 use crate::Effect;
 
 /// Returns what an argument of this kind makes its program do, or why it is not that kind.
@@ -12,12 +12,16 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
         // A pattern shows the names in its folder.
         "text" if matches!(word.value, Value::Glob(_)) => return eye.reads(word),
         "text" => return Ok(Vec::new()),
-        "path" => return eye.reads(word),
+        "file" | "archive" if word.literal() == Some("-") => return Ok(Vec::new()),
+        "path" | "file" => return eye.reads(word),
+        "packed" => return with_endings(word, PACKED, eye),
+        "zip" if !word.shown().contains(['*', '?', '[', '\\']) => {
+            return with_endings(word, &[".zip", ".ZIP"], eye);
+        }
         // `host:file` is a file of another machine.
         "archive" if !word.shown().contains(':') => return eye.reads(word),
         "input" if !word.shown().starts_with(['@', '*', '?', '[']) => return eye.reads(word),
-        "write" => return each(word, eye, Effect::Write),
-        "delete" => return each(word, eye, Effect::Delete),
+        "write" => return writes(word, eye),
         _ => {}
     }
     let text = match &word.value {
@@ -34,6 +38,15 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
         "key" => is_open_key(text),
         "plus" => text.starts_with('+'),
         "columns" => !text.contains("env"),
+        // A time zone may be a file, which is opened.
+        "moment" => !text.contains("TZ="),
+        "port" => is_port(text),
+        "shown" => variable::may_be_shown(text),
+        "nowhere" => matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr"),
+        "jsontool" => text == "json.tool",
+        "goversion" => text == "version",
+        "goenv" => text == "env",
+        "gosetting" => GO_SETTINGS.contains(&text),
         "ps" => text.chars().all(|c| "auxwfjlhvrTN".contains(c)),
         "printf" => !text.starts_with('-') && !sets_variable(text),
         "tarkey" => {
@@ -47,12 +60,51 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
     if fits { Ok(Vec::new()) } else { Err(format!("`{text}` is not known to be harmless here")) }
 }
 
-fn each(
-    word: &Word,
-    eye: Eye<'_>,
-    effect: fn(crate::Target) -> Effect,
-) -> Result<Vec<Effect>, String> {
-    Ok(eye.targets(word)?.into_iter().map(effect).collect())
+/// A pattern shows the names in its folder; what it matches is written.
+fn writes(word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    let mut effects = Vec::new();
+    if let Value::Glob(pattern) = &word.value {
+        effects.extend(eye.looked_up_in(pattern)?.into_iter().map(Effect::Read));
+    }
+    effects.extend(eye.named(word)?.into_iter().map(Effect::Write));
+    Ok(effects)
+}
+
+/// What `gzip` puts behind a name that it does not find.
+const PACKED: &[&str] = &[".gz", ".z", ".Z", "-gz", "-z", "_z", ".taz", ".tgz"];
+
+/// A file, or the one with an ending that is opened in its place.
+fn with_endings(word: &Word, endings: &[&str], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+    let mut effects = eye.reads(word)?;
+    for ending in endings {
+        if let Some(name) = word.literal() {
+            effects.extend(eye.reads(&Word::plain(&format!("{name}{ending}")))?);
+        }
+    }
+    Ok(effects)
+}
+
+/// Settings of `go` that hold no address with a password in it, and for which it runs nothing.
+const GO_SETTINGS: &[&str] = &[
+    "CGO_ENABLED",
+    "GOARCH",
+    "GOBIN",
+    "GOCACHE",
+    "GOEXE",
+    "GOHOSTARCH",
+    "GOHOSTOS",
+    "GOMOD",
+    "GOMODCACHE",
+    "GOOS",
+    "GOPATH",
+    "GOROOT",
+    "GOVERSION",
+    "GOWORK",
+];
+
+/// A protocol, ports, or both: no host, which would be looked up.
+fn is_port(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | ',' | '-'))
 }
 
 fn is_number(text: &str) -> bool {

@@ -5,9 +5,10 @@ mod examples;
 mod properties;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Analysis, Context, Finding, Machine, analyse};
-use crate::{Effect, Outcome, Place, Side, Special, Target, lexical};
+use super::{Analysis, Context, Finding, Machine, Search, Tree, TreeEntry, TreeKind, analyse};
+use crate::{Effect, Outcome, Place, Side, Special, Target, is_public, lexical};
 
 pub(super) const WORKSPACE: &str = "/ws";
 pub(super) const HOME: &str = "/home/me";
@@ -48,6 +49,41 @@ impl Machine for Fake {
         Some(Vec::new())
     }
 
+    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+        self.target(cwd, path)
+    }
+
+    /// The workspace has three folders; what else is named is a file.
+    fn kind(&self, path: &Path) -> Option<TreeKind> {
+        let folders = [WORKSPACE, "/ws/src", "/ws/docs"].map(Path::new);
+        Some(if folders.contains(&path) { TreeKind::Folder } else { TreeKind::File })
+    }
+
+    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+        let found = self.secrets_below(path)?.into_iter();
+        let entry = |it: Target| TreeEntry { path: it.path, place: it.place, kind: TreeKind::File };
+        Some(Arc::new(Tree { kind: self.kind(path)?, entries: found.map(entry).collect() }))
+    }
+
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+        let tree = self.tree(from)?;
+        tree.entries
+            .iter()
+            .map(|it| self.target(to, it.path.strip_prefix(from).ok()?.to_str()?))
+            .collect()
+    }
+
+    /// A pattern that has `env` in it is taken to mean the `.env`.
+    fn searched_secrets(&self, _: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+        let meant = search.globs.iter().any(|(glob, _)| glob.contains("env"));
+        let opens = search.hidden || search.ignored || meant;
+        if opens { self.secrets_below(folder) } else { Some(Vec::new()) }
+    }
+
+    fn has_file_above(&self, _: &Path, _: &[&str]) -> Option<bool> {
+        Some(false)
+    }
+
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
         let odd = name.is_empty() || !name.is_ascii() || name.contains(['=', ' ']);
         (!odd).then(|| Path::new("/usr/bin").join(name))
@@ -74,8 +110,9 @@ pub(super) fn verdict(analysis: &Analysis) -> Outcome {
         return Outcome::Deny;
     }
     let harmless = |effect: &Effect| match effect {
-        Effect::Read(Target { place, .. }) | Effect::ReadAll(Target { place, .. }) => {
-            place.side == Side::Inside && place.special != Some(Special::Secret)
+        Effect::Read(Target { path, place, .. }) | Effect::ReadAll(Target { path, place, .. }) => {
+            let open = place.side == Side::Inside || is_public(path);
+            open && place.special != Some(Special::Secret)
         }
         _ => false,
     };

@@ -81,7 +81,9 @@ fn leaves(effect: &Effect) -> Option<&'static str> {
         Effect::LeavesSandbox => Some("it asks to run outside the sandbox"),
         Effect::SpawnAgent { .. } => Some("it starts another agent"),
         Effect::Forbidden { .. } => Some("it does what is never allowed"),
-        Effect::Write(target) | Effect::Delete(target) if outside(target) => {
+        Effect::Write(target) | Effect::Delete(target) | Effect::DeleteAll(target)
+            if outside(target) =>
+        {
             Some("it changes files outside the workspace")
         }
         Effect::Rename { from, to } if outside(from) || outside(to) => {
@@ -94,6 +96,7 @@ fn leaves(effect: &Effect) -> Option<&'static str> {
         | Effect::ReadAll(_)
         | Effect::Write(_)
         | Effect::Delete(_)
+        | Effect::DeleteAll(_)
         | Effect::Rename { .. }
         | Effect::Env { .. }
         | Effect::Exec { .. }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use countersign_core::shell::{Context, analyse};
-use countersign_core::{Effect, Side, Special};
+use countersign_core::{Effect, Side, Special, is_public};
 use serde_json::Value;
 
 use super::Here;
@@ -93,7 +93,8 @@ fn judged(row: &Value, given: &Value, root: &Path) -> (bool, bool) {
     let analysis = analyse(&command, &context);
     let open = |effect: &Effect| match effect {
         Effect::Read(target) | Effect::ReadAll(target) => {
-            target.place.side == Side::Inside && target.place.special != Some(Special::Secret)
+            let open = target.place.side == Side::Inside || is_public(&target.path);
+            open && target.place.special != Some(Special::Secret)
         }
         _ => false,
     };

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::trees::Walk;
+
 /// Returns what one component of a pattern matches in these folders, as the shell would: through
 /// links, and hidden names only where the pattern starts with a dot.
-pub(super) fn step(folders: &[PathBuf], name: &str, left: &mut usize) -> Option<Vec<PathBuf>> {
+pub(super) fn step(folders: &[PathBuf], name: &str, walk: &mut Walk<'_>) -> Option<Vec<PathBuf>> {
     if !name.contains(['*', '?', '[', '\\']) {
         return Some(folders.iter().map(|folder| folder.join(name)).collect());
     }
@@ -18,7 +20,7 @@ pub(super) fn step(folders: &[PathBuf], name: &str, left: &mut usize) -> Option<
             Err(_) => continue,
         };
         for entry in listed {
-            *left = left.checked_sub(1)?;
+            walk.take()?;
             let entry = entry.ok()?.file_name();
             let hidden = entry.to_string_lossy().starts_with('.') && !name.starts_with(['.', '\\']);
             // A name that is not text is taken to fit: what it leads to is then unknown.

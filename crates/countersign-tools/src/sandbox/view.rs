@@ -88,7 +88,9 @@ impl View {
         for effect in effects {
             match effect {
                 Effect::Read(target) | Effect::ReadAll(target) => self.reads.push(path(target)),
-                Effect::Write(target) | Effect::Delete(target) => self.writes.push(path(target)),
+                Effect::Write(target) | Effect::Delete(target) | Effect::DeleteAll(target) => {
+                    self.writes.push(path(target));
+                }
                 Effect::Rename { from, to } => self.writes.extend([path(from), path(to)]),
                 Effect::Net { host: Some(host) } => self.network = self.network.and(host),
                 Effect::Net { host: None } => self.network = Network::Public,

@@ -2,9 +2,6 @@
 
 use super::super::Word;
 
-/// Options of `rg` with which it shows names, not what stands in the files.
-pub(in super::super) const NAMES_ONLY: &str = "--files --type-list --version -V";
-
 /// What a program may be given.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Entry {
@@ -16,8 +13,17 @@ pub(in super::super) struct Entry {
     /// Options that make it read everything below a folder.
     pub(in super::super) walks: &'static str,
     pub(in super::super) walk: Walk,
+    /// Options that make it look at what the links lead to that it meets.
+    pub(in super::super) dereferences: &'static str,
     /// One of these options must be there.
     pub(in super::super) needs: &'static str,
+    /// No file of these names may lie in the folder it runs in, or above it in the workspace.
+    pub(in super::super) without: &'static [&'static str],
+    /// Nothing in the folder it runs in may match one of these patterns.
+    pub(in super::super) unless_matched: &'static [&'static str],
+    pub(in super::super) option_place: OptionPlace,
+    /// Arguments that do not fit leave the question to what is known to change files.
+    pub(in super::super) may_change: bool,
     /// Reads the current folder when no path is given.
     pub(in super::super) here: bool,
     pub(in super::super) words: Words,
@@ -35,10 +41,19 @@ pub(in super::super) struct Entry {
 pub(in super::super) enum Walk {
     /// Through everything, if it is told to, and through no link.
     Plain,
-    /// Always, but for what is hidden unless it is told to.
-    Seen,
-    /// Through the links it meets, too.
-    Follows,
+    /// As `rg` does: always, but for what is hidden or ignored unless it is told to.
+    Searches,
+    /// As `diff` does: through two folders at once, and through the links in them.
+    Compares,
+}
+
+/// Where options may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum OptionPlace {
+    /// Before, between and behind the operands.
+    Anywhere,
+    /// Before the first operand; what looks like one behind it is an operand.
+    First,
 }
 
 /// How an entry takes words with a dash.
@@ -66,7 +81,12 @@ pub(in super::super) const fn entry(
         first_like_rest: "",
         walks: "",
         walk: Walk::Plain,
+        dereferences: "",
         needs: "",
+        without: &[],
+        unless_matched: &[],
+        option_place: OptionPlace::Anywhere,
+        may_change: false,
         here: false,
         words: Words::Listed,
         builtin: false,
@@ -84,12 +104,32 @@ impl Entry {
         Self { walks: with, ..self }
     }
 
-    pub(in super::super) const fn walks_seen(self) -> Self {
-        Self { walk: Walk::Seen, ..self }
+    pub(in super::super) const fn searches(self) -> Self {
+        Self { walk: Walk::Searches, ..self }
     }
 
-    pub(in super::super) const fn follows(self) -> Self {
-        Self { walk: Walk::Follows, ..self }
+    pub(in super::super) const fn compares(self) -> Self {
+        Self { walk: Walk::Compares, ..self }
+    }
+
+    pub(in super::super) const fn dereferences(self, with: &'static str) -> Self {
+        Self { dereferences: with, ..self }
+    }
+
+    pub(in super::super) const fn without(self, files: &'static [&'static str]) -> Self {
+        Self { without: files, ..self }
+    }
+
+    pub(in super::super) const fn unless_matched(self, patterns: &'static [&'static str]) -> Self {
+        Self { unless_matched: patterns, ..self }
+    }
+
+    pub(in super::super) const fn options_first(self) -> Self {
+        Self { option_place: OptionPlace::First, ..self }
+    }
+
+    pub(in super::super) const fn may_change(self) -> Self {
+        Self { may_change: true, ..self }
     }
 
     pub(in super::super) const fn needs(self, one_of: &'static str) -> Self {

@@ -59,6 +59,9 @@ fn everyday_reads_are_allowed() {
         "grep -n 'rm -rf' script.sh",
         "true || exit 1",
         "ls; exit $?",
+        "find src -exec grep -l x {} +",
+        "find src -type f -name '*.rs' -exec wc -l {} \\;",
+        "cat /etc/os-release",
     ] {
         let expected = if command.contains("$x != y") { Outcome::Ask } else { Outcome::Allow };
         assert_eq!(judged(command), expected, "{command}: {:?}", read(command));
@@ -171,6 +174,22 @@ fn what_runs_or_changes_anything_asks() {
         "if cd ..; then cat a; fi",
         "cat a || cd ..; cat b",
         "(cd ..); cd .. | cat; touch x",
+    ] {
+        assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
+    }
+}
+
+#[test]
+fn what_find_runs_only_reads_files_or_asks() {
+    for command in [
+        "find src -exec awk {} +",
+        "find src -exec sh -c {} \\;",
+        "find src -exec ./x {} +",
+        "find src -exec grep x{} {} +",
+        "find src -execdir cat {} +",
+        "find src -exec cat /etc/shadow {} +",
+        "find src -exec sort -o x {} +",
+        "find .. -exec cat {} +",
     ] {
         assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
     }
