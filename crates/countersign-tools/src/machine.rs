@@ -7,13 +7,13 @@ mod pattern;
 use std::collections::HashMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::shell::{self, Machine};
 use countersign_core::{Side, Special, Target};
 use ignore::WalkBuilder;
 
-use crate::git;
+use crate::git::{self, RepositoryAudit};
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
@@ -53,6 +53,8 @@ pub(crate) struct Here<'a> {
     environment: &'a Environment,
     /// Which names were looked up already: the same one is asked for several times per command.
     looked_up: Mutex<HashMap<String, Which>>,
+    /// Which folders' repositories were audited already.
+    repositories: Mutex<HashMap<PathBuf, Option<Arc<RepositoryAudit>>>>,
 }
 
 /// What `PATH` makes of a program's name.
@@ -119,7 +121,7 @@ impl Machine for Here<'_> {
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
-        let mut found = git::hazards(cwd, self.workspace.roots())?;
+        let mut found = self.repository(cwd)?.hazards.clone();
         found.extend(self.environment.names().filter_map(|name| {
             let value = self.environment.get(name).unwrap_or_default();
             git::is_hazard(name, value)
@@ -127,12 +129,25 @@ impl Machine for Here<'_> {
         }));
         Some(found)
     }
+
+    fn git_top(&self, cwd: &Path) -> Option<PathBuf> {
+        Some(self.repository(cwd)?.tree.clone())
+    }
+
+    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {
+        let audit = self.repository(cwd)?;
+        Some(audit.tracked_secrets(self.workspace))
+    }
+
+    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<Target>> {
+        self.repository(cwd)?.tracked_links(self.workspace)
+    }
 }
 
 impl<'a> Here<'a> {
     /// Returns the machine as a command finds it now.
     pub(crate) fn new(workspace: &'a Workspace, environment: &'a Environment) -> Self {
-        Self { workspace, environment, looked_up: Mutex::default() }
+        Self { workspace, environment, looked_up: Mutex::default(), repositories: Mutex::default() }
     }
 
     /// Reads what a command would do here, part by part.
@@ -150,6 +165,16 @@ impl<'a> Here<'a> {
             machine: self,
         };
         shell::analyse(command, &context)
+    }
+
+    fn repository(&self, cwd: &Path) -> Option<Arc<RepositoryAudit>> {
+        let mut audited = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = audited.get(cwd) {
+            return found.clone();
+        }
+        let found = git::audit_repository(cwd, self.workspace.roots()).map(Arc::new);
+        audited.insert(cwd.to_owned(), found.clone());
+        found
     }
 
     fn which(&self, name: &str) -> Which {
