@@ -11,6 +11,7 @@ mod discovery;
 mod index;
 mod internals;
 mod plain_file;
+mod reader;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use crate::workspace::Workspace;
 use config::{ConfigFindings, inspect_config};
 use discovery::{Discovery, RepositoryPaths, discover, discover_at, line_of};
 pub(crate) use index::TrackedFiles;
+pub use reader::{reader_environment, with_reader_arguments};
 
 /// Submodules in submodules, and all of them together.
 const MAX_DEPTH: usize = 4;
@@ -197,5 +199,7 @@ fn leads_to(path: &Path, to: &Path) -> bool {
     path.is_some() && path == to.canonicalize().ok()
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tests;
