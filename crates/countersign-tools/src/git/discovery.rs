@@ -65,10 +65,8 @@ pub(super) fn discover_at(folder: &Path) -> Discovery {
         Ok(_) | Err(_) => return Discovery::Unclear("`.git` is neither a folder nor a file"),
     };
     let Some(git) = git else {
-        return match looks_bare(folder) {
-            true => Discovery::Unclear("a folder here looks like a bare repository"),
-            false => Discovery::Nowhere,
-        };
+        let bare = Discovery::Unclear("a folder here looks like a bare repository");
+        return if looks_bare(folder) { bare } else { Discovery::Nowhere };
     };
     match valid_common_folder(&git) {
         Some(common) => {

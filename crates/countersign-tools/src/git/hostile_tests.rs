@@ -70,8 +70,8 @@ fn a_repository_that_git_passes_over_is_a_hazard() {
     write(&tree, "HEAD", "ref: refs/heads/main\n");
     write(&tree, "objects/k", "");
     write(&tree, "refs/k", "");
-    let config = "[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = ./x\n";
-    write(&tree, "config", config);
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n";
+    write(&tree, "config", &format!("{config}\tfsmonitor = ./x\n"));
     jail.git(&["status"], &[]);
     assert!(!jail.has_run() && jail.hazards() == Some(0), "git takes the valid one");
     write(&tree, ".git/HEAD", "broken\n");
@@ -146,6 +146,8 @@ impl Jail {
         // Touched, so that git brings its index up to date.
         let file = std::fs::File::options().write(true).open(self.tree().join("x")).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        // Nothing runs that is open to be written.
+        drop(file);
         self.run(args, more).unwrap()
     }
 

@@ -42,7 +42,7 @@ fn read_bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
     // The length that was told may be out of date, or a lie.
     opened.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(bytes)

@@ -111,6 +111,27 @@ fn the_repositories_inside_one_are_looked_at_too() {
 }
 
 #[test]
+fn tracked_secrets_and_tracked_folders_that_are_links_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("ws");
+    make_repository(&root);
+    write(&root, "sub/a.rs", "");
+    let file = 0o100_644;
+    let entries = [(".env", file), (".env.example", file), ("l/x", file), ("sub/key.pem", file)];
+    let index = index::tests::with_entries(&entries);
+    std::fs::write(root.join(".git/index"), index).unwrap();
+    std::os::unix::fs::symlink("..", root.join("l")).unwrap();
+    let workspace = Workspace::new([root.clone()]).unwrap();
+    let audit = audit_repository(&root.join("sub"), workspace.roots()).unwrap();
+    assert_eq!((audit.hazards.len(), &audit.tree), (0, &root));
+    let paths = |found: Vec<Target>| found.into_iter().map(|it| it.path).collect::<Vec<_>>();
+    let secrets = paths(audit.tracked_secrets(&workspace));
+    assert_eq!(secrets, [root.join(".env"), root.join("sub/key.pem")]);
+    let links = paths(audit.tracked_links(&workspace).unwrap());
+    assert_eq!(links, [root.parent().unwrap()]);
+}
+
+#[test]
 fn the_environment_may_not_name_programs() {
     assert!(is_hazard("PAGER", "./x") && is_hazard("GIT_EXTERNAL_DIFF", "x"));
     assert!(is_hazard("GIT_CONFIG_COUNT", "1") && is_hazard("GIT_DIR", "x"));

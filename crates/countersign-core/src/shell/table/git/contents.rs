@@ -238,7 +238,8 @@ impl Scope {
                 scope.searched.extend(resolve(folder, eye)?);
             }
         }
-        let limited = !everything && !(below.is_empty() && scope.endings.is_empty());
+        let named = !below.is_empty() || !scope.endings.is_empty();
+        let limited = named && !everything;
         scope.below = limited.then_some(below);
         Ok(scope)
     }
