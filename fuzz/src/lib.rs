@@ -73,6 +73,14 @@ impl Machine for Trusting {
     fn git_hazards(&self, _: &Path) -> Option<Vec<String>> {
         Some(Vec::new())
     }
+
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
 }
 
 /// Reads a command as on that machine.

@@ -147,6 +147,24 @@ pub trait Machine: Sync {
     /// Returns why git's reading commands are not harmless in this folder (configuration or
     /// attributes that run programs): empty when audited and clean.
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>>;
+
+    /// Returns the topmost folder of the repository that git uses in this folder.
+    fn git_top(&self, cwd: &Path) -> Option<PathBuf> {
+        let _ = cwd;
+        None
+    }
+
+    /// Returns the secrets that this folder's repository tracks, wherever in it they lie.
+    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {
+        let _ = cwd;
+        None
+    }
+
+    /// Returns where those folders lead that this folder's repository tracks and that are links now.
+    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<Target>> {
+        let _ = cwd;
+        None
+    }
 }
 
 /// Where and with what a command line would run.

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
 use crate::executor;
+use crate::git;
 use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
@@ -157,7 +158,12 @@ impl Bash {
         permit: &Cleared,
         shell: &Path,
     ) -> Result<Child, ToolError> {
-        let script = serde_json::to_string(&canonical.script).map_err(|_| ToolError::Broken)?;
+        let reads = permit.effects().iter().all(Effect::is_read_only);
+        let mut script = canonical.script.clone();
+        if reads {
+            script.for_each_command(&mut git::harden);
+        }
+        let script = serde_json::to_string(&script).map_err(|_| ToolError::Broken)?;
         let (program, arguments) = match self.sandbox.launcher().split_first() {
             Some(_) if self.sandbox.level() != Level::None => {
                 (PathBuf::from(executor::MARK), vec![script])
@@ -173,7 +179,10 @@ impl Bash {
             }
         };
         let cwd = permit.call().cwd.clone();
-        Ok(Child { program, arguments, cwd, environment: scrubbed(&self.environment) })
+        let environment = scrubbed(&self.environment);
+        let environment =
+            if reads { environment.with(&git::reader_environment()) } else { environment };
+        Ok(Child { program, arguments, cwd, environment })
     }
 
     fn child(&self, input: &Input, cwd: &Path, shell: &Path) -> Child {

@@ -18,7 +18,7 @@ use countersign_core::{Side, Special, Target};
 
 use self::program::{Program, SearchPath, Which};
 use self::trees::Trees;
-use crate::git;
+use crate::git::{self, RepositoryAudit};
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
@@ -36,6 +36,8 @@ pub(crate) struct Here<'a> {
     led: Mutex<HashMap<(PathBuf, String), Option<Target>>>,
     /// The folders that were looked through.
     trees: Trees,
+    /// Which folders' repositories were audited already.
+    repositories: Mutex<HashMap<PathBuf, Option<Arc<RepositoryAudit>>>>,
 }
 
 impl Machine for Here<'_> {
@@ -60,7 +62,8 @@ impl Machine for Here<'_> {
     }
 
     fn expand_pattern(&self, cwd: &Path, pattern: &str) -> Option<Vec<String>> {
-        expansion::expand(cwd, pattern, &mut { MOST })
+        let mut walk = self.trees.walk();
+        expansion::expand(cwd, pattern, &mut || walk.take())
     }
 
     fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
@@ -162,13 +165,26 @@ impl Machine for Here<'_> {
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
-        let mut found = git::hazards(cwd, self.workspace.roots())?;
+        let mut found = self.repository(cwd)?.hazards.clone();
         found.extend(self.environment.names().filter_map(|name| {
             let value = self.environment.get(name).unwrap_or_default();
             git::is_hazard(name, value)
                 .then(|| format!("`{name}` in the environment may name a program"))
         }));
         Some(found)
+    }
+
+    fn git_top(&self, cwd: &Path) -> Option<PathBuf> {
+        Some(self.repository(cwd)?.tree.clone())
+    }
+
+    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {
+        let audit = self.repository(cwd)?;
+        Some(audit.tracked_secrets(self.workspace))
+    }
+
+    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<Target>> {
+        self.repository(cwd)?.tracked_links(self.workspace)
     }
 }
 
@@ -183,6 +199,7 @@ impl<'a> Here<'a> {
             programs: Mutex::default(),
             led: Mutex::default(),
             trees: Trees::default(),
+            repositories: Mutex::default(),
         }
     }
 
@@ -201,6 +218,16 @@ impl<'a> Here<'a> {
             machine: self,
         };
         shell::analyse(command, &context)
+    }
+
+    fn repository(&self, cwd: &Path) -> Option<Arc<RepositoryAudit>> {
+        let mut audited = lock(&self.repositories);
+        if let Some(found) = audited.get(cwd) {
+            return found.clone();
+        }
+        let found = git::audit_repository(cwd, self.workspace.roots()).map(Arc::new);
+        audited.insert(cwd.to_owned(), found.clone());
+        found
     }
 
     fn resolve(&self, cwd: &Path, path: &str) -> Option<Target> {

@@ -313,6 +313,14 @@ impl Machine for Fake {
     fn git_hazards(&self, _: &Path) -> Option<Vec<String>> {
         Some(Vec::new())
     }
+
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
 }
 
 #[test]

@@ -96,6 +96,43 @@ impl CanonicalScript {
         Self::Sequence(Vec::new())
     }
 
+    /// Calls a function with every command, in whatever it stands, words included.
+    pub fn for_each_command(&mut self, change: &mut dyn FnMut(&mut CanonicalCommand)) {
+        match self {
+            Self::Command(command) => {
+                let assigned = command.assignments.iter_mut().map(|it| &mut it.value);
+                for word in command.words.iter_mut().chain(assigned) {
+                    for piece in &mut word.0 {
+                        if let WordPiece::Output(script) = piece {
+                            script.for_each_command(change);
+                        }
+                    }
+                }
+                change(command);
+            }
+            Self::Pipeline(scripts) | Self::Sequence(scripts) => {
+                scripts.iter_mut().for_each(|script| script.for_each_command(change));
+            }
+            Self::And(first, second) | Self::Or(first, second) => {
+                first.for_each_command(change);
+                second.for_each_command(change);
+            }
+            Self::Not(inner)
+            | Self::Timed(inner)
+            | Self::Subshell(inner)
+            | Self::Redirected(inner, _) => inner.for_each_command(change),
+            Self::If { condition, then, otherwise } => {
+                for script in [condition, then, otherwise] {
+                    script.for_each_command(change);
+                }
+            }
+            Self::While { condition, body, .. } => {
+                condition.for_each_command(change);
+                body.for_each_command(change);
+            }
+        }
+    }
+
     /// Returns a sequence, flattened where that changes nothing.
     pub(super) fn in_sequence(scripts: Vec<Self>) -> Self {
         let mut flat = Vec::new();

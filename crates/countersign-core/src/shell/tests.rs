@@ -90,7 +90,20 @@ impl Machine for Fake {
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
-        (cwd == Path::new(WORKSPACE)).then(Vec::new)
+        let clean = [WORKSPACE, "/ws/src"].map(Path::new);
+        clean.contains(&cwd).then(Vec::new)
+    }
+
+    fn git_top(&self, _: &Path) -> Option<PathBuf> {
+        Some(PathBuf::from(WORKSPACE))
+    }
+
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
+    }
+
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+        Some(Vec::new())
     }
 }
 

@@ -60,6 +60,10 @@ fn fixture(folder: &Path, given: &Value) -> PathBuf {
     for name in [".git/config", "Cargo.toml", "README.md", "src/main.rs", "src/lib.rs", ".env"] {
         write(&root, name, "");
     }
+    write(&root, ".git/HEAD", "ref: refs/heads/main\n");
+    for name in [".git/objects", ".git/refs"] {
+        std::fs::create_dir(root.join(name)).unwrap();
+    }
     for file in given["files"].as_array().into_iter().flatten() {
         if file["path"] == ".git" {
             std::fs::remove_dir_all(root.join(".git")).unwrap();

@@ -271,6 +271,7 @@ async fn kept(world: &World, command: &str, staged: Staged) -> Result<ToolOutput
 
 fn with(shown: &Rehearsed) -> Preview {
     Preview::Command(CommandPreview {
+        canonical: None,
         command: String::new(),
         cwd: String::new(),
         description: None,

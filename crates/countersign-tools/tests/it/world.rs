@@ -282,6 +282,7 @@ fn pending(
     preview: Option<Preview>,
 ) -> Approval {
     Approval {
+        canonical: None,
         id: Uuid::nil().into(),
         digest: Digest::of(&[]),
         call,

@@ -1,9 +1,12 @@
 //! git's reading commands, and only in a folder whose configuration was audited and is clean.
 
+mod contents;
+
 use super::super::Word;
 use super::super::grammar::{Entry, Eye, entry};
+use super::super::state::State;
 use super::{Proof, first_that_fits};
-use crate::Effect;
+use crate::{Effect, Side};
 
 /// Options of everything that shows a difference.
 macro_rules! diff_options {
@@ -21,9 +24,9 @@ macro_rules! log_options {
 
 /// The commands; `names` holds the words after `git`.
 pub(super) const ALL: &[Entry] = &[
-    entry(&["status"], "-s -b -v -z -u[=text] --short --branch --show-stash --porcelain[=text] --long --verbose --untracked-files[=text] --ignore-submodules[=text] --ignored[=text] --column[=text] --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames[=text]", "ref*")
-        .here().ok(&["git status", "git status --porcelain=v1 -b", "git --no-pager status -s"])
-        .not(&["git -C ../x status", "git --git-dir=x status", "git -c a=b status", "git -p status", "git status --porc", "cd vendor && git status", "git --work-tree=/ status", "git --exec-path=./bin status"]),
+    entry(&["status"], "-s -b -z -u[=text] --short --branch --show-stash --porcelain[=text] --long --untracked-files[=text] --ignore-submodules[=text] --ignored[=text] --column[=text] --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames[=text]", "ref*")
+        .here().ok(&["git status", "git status --porcelain=v1 -b", "git --no-pager status -s", "git -C . status", "git -C src status", "git -C /ws --no-pager status", "cd src && git status", "git -C src -C .. status"])
+        .not(&["git -C ../x status", "git -C vendor status", "git -C '' status", "git -C status", "git -C \"$X\" status", "git -C src/* status", "touch x && git -C src status", "git --git-dir=x status", "git -c a=b status", "git -p status", "git status -v", "git status --porc", "cd vendor && git status", "git --work-tree=/ status", "git --exec-path=./bin status"]),
     entry(&["log", "whatchanged"], log_options!(""), "ref*").here()
         .ok(&["git log", "git log -p -1 -- Cargo.toml", "git log --oneline -10", "git log --grep='force push' --oneline", "git log --format='%h %s' -3", "git log -n5 main..HEAD", "git log -S foo -- src"])
         .not(&["git log --output=x", "git log --textconv", "git log --ext-diff", "git log --show-signature", "git log --format=%G?", "git log {--output=x,}", "git log -O x", "PAGER=./x git log", "git log *"]),
@@ -61,6 +64,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["grep"], "-a -A=number -B=number -C=number -c -E -e=text -F -G -h -H -i -I -l -L -m=number -n -o -p -P -q -v -w -W -z --text --after-context=number --before-context=number --context=number --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --files-with-matches --name-only --files-without-match --line-number --column --only-matching --show-function --function-context --invert-match --word-regexp --max-depth=number --max-count=number --heading --break --color[=text] --no-color --cached --untracked --exclude-standard --and --or --not --all-match --quiet --full-name --null", "text ref*").first_like_rest("-e").walks("--untracked").here()
         .ok(&["git grep foo", "git grep -n foo -- src", "git grep -e a --and -e b"]).not(&["git grep -Otouch foo", "git grep --open-files-in-pager=x foo", "git grep -O foo", "git grep -f list", "git grep --no-index x /etc", "git grep --textconv x", "git grep --recurse-submodules x", "git grep --untracked x", "git grep --untracked --no-exclude-standard x"]),
     entry(&["remote"], "-v --verbose", "").here().ok(&["git remote", "git remote -v"]).not(&["git remote update", "git remote add x y", "git remote show origin", "git remote -v update"]),
+    entry(&["ls-remote"], "-q --quiet --get-url", "text?").needs("--get-url").here().ok(&["git ls-remote --get-url", "git ls-remote --get-url origin"]).not(&["git ls-remote", "git ls-remote origin", "git ls-remote --get-url --upload-pack=x origin"]),
     entry(&["remote get-url"], "--all --push", "text").here().ok(&["git remote get-url origin"]).not(&["git remote set-url origin x"]),
     entry(&["stash list"], log_options!(""), "").here().ok(&["git stash list"]).not(&["git stash", "git stash drop", "git stash list --output=x"]),
     entry(&["stash show"], diff_options!("--include-untracked --only-untracked"), "ref?").here().ok(&["git stash show -p"]).not(&["git stash show --output=x", "git stash pop"]),
@@ -87,18 +91,45 @@ pub(super) const ALL: &[Entry] = &[
 
 /// Returns what a `git` reads, or why it may do more.
 pub(super) fn reads(args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
-    let globals = args.iter().take_while(|word| word.literal() == Some("--no-pager")).count();
-    let mut words = args.iter().skip(globals).map(|word| word.literal().filter(|_| !word.expanded));
+    let (args, state) = enter_folder(args, eye)?;
+    let eye = Eye { state: &state, ..eye };
+    let mut words = args.iter().map(|word| word.literal().filter(|_| !word.expanded));
     let command = words.next().flatten().ok_or("which git command it runs is not clear")?;
-    let args = args.get(globals + 1..).unwrap_or_default();
-    let effects = match words.next().flatten().map(|second| format!("{command} {second}")) {
-        Some(two) if ALL.iter().any(|entry| entry.names.contains(&two.as_str())) => {
-            prove(&two, args.get(1..).unwrap_or_default(), eye)?
-        }
-        _ => prove(command, args, eye)?,
+    let args = args.get(1..).unwrap_or_default();
+    let two = words.next().flatten().map(|second| format!("{command} {second}"));
+    let two = two.filter(|two| ALL.iter().any(|entry| entry.names.contains(&two.as_str())));
+    let (command, args) = match &two {
+        Some(two) => (two.as_str(), args.get(1..).unwrap_or_default()),
+        None => (command, args),
     };
-    audit(eye)?;
+    let mut effects = prove(command, args, eye)?;
+    if !matches!(command, "version" | "--version") {
+        audit(eye)?;
+        effects.extend(contents::shown_beside(command, args, eye)?);
+    }
     Ok(effects)
+}
+
+/// Takes off what stands before the command: `--no-pager`, and `-C` with the folder it moves to.
+fn enter_folder<'w>(args: &'w [Word], eye: Eye<'_>) -> Result<(&'w [Word], State), String> {
+    let mut state = eye.state.clone();
+    let mut rest = args;
+    loop {
+        match rest {
+            [option, more @ ..] if option.literal() == Some("--no-pager") => rest = more,
+            [option, folder, more @ ..] if option.literal() == Some("-C") => {
+                let unclear = || format!("which folder `{}` is, is not clear", folder.text);
+                let path = folder.literal().filter(|path| !path.is_empty()).ok_or_else(unclear)?;
+                let found = eye.lowering.targets(path, &state)?;
+                if found.iter().any(|target| target.place.side == Side::Outside) {
+                    return Err(format!("`{path}` is not in the workspace"));
+                }
+                state.enter(found.into_iter().map(|target| target.path).collect());
+                rest = more;
+            }
+            _ => return Ok((rest, state)),
+        }
+    }
 }
 
 fn prove(command: &str, args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
@@ -111,17 +142,27 @@ fn prove(command: &str, args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, Stri
     }
 }
 
-/// In any other folder than the call's own another configuration may hold.
+/// Every folder it may run in has a repository of its own, perhaps.
 fn audit(eye: Eye<'_>) -> Result<(), String> {
-    let cwd = eye.lowering.context.cwd;
-    if eye.state.folders.as_deref() != Some(&[cwd.to_owned()]) {
-        return Err("git's configuration in another folder may run programs".to_owned());
-    }
-    match eye.lowering.context.machine.git_hazards(cwd) {
-        Some(hazards) if hazards.is_empty() => Ok(()),
-        Some(hazards) => {
-            Err(format!("git's configuration here runs programs: {}", hazards.join(", ")))
+    let machine = eye.lowering.context.machine;
+    let folders = eye.state.folders.as_ref().ok_or("in which folder git runs is not clear")?;
+    let changed = eye.lowering.parts.iter().flat_map(|part| &part.effects);
+    let changed = changed.into_iter().any(|effect| !effect.is_read_only());
+    for folder in folders {
+        match machine.git_hazards(folder) {
+            Some(hazards) if hazards.is_empty() => {}
+            Some(hazards) => {
+                return Err(format!(
+                    "git may run programs or show other files here: {}",
+                    hazards.join(", ")
+                ));
+            }
+            None => return Err("git's configuration here could not be checked".to_owned()),
         }
-        None => Err("git's configuration here could not be checked".to_owned()),
+        // Three files make a folder a repository, and git takes the nearest.
+        if changed && machine.git_top(folder).as_ref() != Some(folder) {
+            return Err("what was changed before may make git use another repository".to_owned());
+        }
     }
+    Ok(())
 }

@@ -102,7 +102,7 @@ fn what_runs_or_changes_anything_asks() {
         "PATH=. ls",
         "PATH=.; ls",
         "cd \"$X\" && ls",
-        "cd src; git status",
+        "cd vendor; git status",
         "cd .. && ls",
         "while cd ..; do ls; done",
         "[[ $x -eq 1 ]]",
