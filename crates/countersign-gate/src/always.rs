@@ -7,7 +7,7 @@ use countersign_core::{
 };
 
 use crate::clock::after;
-use crate::gate::{DecideError, Gate, as_seen};
+use crate::gate::{DecideError, Gate, as_seen, count_decision};
 use crate::rules::{RuleDraft, RulesError};
 use crate::store::{Origin, StoreError, Transition};
 
@@ -81,6 +81,7 @@ impl Gate {
             Transition::Made(settled) => {
                 self.wake(id);
                 if settled.status() == Status::Approved {
+                    count_decision(&settled);
                     Ok(*settled)
                 } else {
                     Err(AlreadySettled(settled).into())

@@ -8,7 +8,7 @@ use countersign_core::{
 };
 use serde_json::Value;
 
-use crate::gate::{DecideError, Gate, as_seen, new_id};
+use crate::gate::{DecideError, Gate, as_seen, count_decision, new_id};
 use crate::rules::Terms;
 use crate::store::Transition;
 use crate::submit::{Question, deadline, denial, draft, unexpected};
@@ -94,6 +94,7 @@ impl Gate {
             Transition::Unknown => Err(DecideError::Unknown(asked.id)),
             Transition::Refused(refused) => Err(refused),
             Transition::Made(approval) if approval.status() == Status::Approved => {
+                count_decision(&approval);
                 Ok(Amended::Approved(approval))
             }
             Transition::Made(late) => Err(AlreadySettled(late).into()),

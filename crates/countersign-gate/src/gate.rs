@@ -182,7 +182,10 @@ impl Gate {
         };
         match self.transition(id, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(id)),
-            Transition::Made(approval) if approval.status() == wanted => Ok(*approval),
+            Transition::Made(approval) if approval.status() == wanted => {
+                count_decision(&approval);
+                Ok(*approval)
+            }
             // It was settled by this very call, but as timed out.
             Transition::Made(approval) => Err(AlreadySettled(approval).into()),
             Transition::Refused(DecideError::AlreadySettled(AlreadySettled(stands)))
@@ -303,6 +306,12 @@ pub(crate) fn as_seen(stands: Approval, seen: Option<&Digest>) -> Result<Approva
         Some(seen) => stands.as_seen(seen).map_err(DecideError::Drift),
         None => Ok(stands),
     }
+}
+
+/// Counts a decision that was recorded; the same one said again is none.
+pub(crate) fn count_decision(settled: &Approval) {
+    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
+    metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
 }
 
 fn wanted(decision: &Decision) -> Status {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::in_time::in_time;
+use crate::in_time::{in_time, judge_in_time};
 use crate::segments::unknown_approval;
 
 /// How far a yes reaches.
@@ -90,7 +90,7 @@ impl Speaker<'_> {
                 Err(ApiError::bad_request("contradiction", why))
             }
             (true, None, None) => self.settle(id, Decision::Approve { by }, seen).await,
-            (true, Some(input), None) => self.edit(asked, Edit { input, by, seen }).await,
+            (true, Some(input), None) => Box::pin(self.edit(asked, Edit { input, by, seen })).await,
             (true, None, Some(scope)) => {
                 let lines = |text: String| text.lines().map(str::to_owned).collect();
                 let rules = said.rule.map(lines);
@@ -115,7 +115,7 @@ impl Speaker<'_> {
     ) -> Result<Settled, ApiError> {
         let gate = self.app.gate.clone();
         let settled = in_time(async move { gate.decide(id, decision, seen).await }).await?;
-        Ok(decided(settled))
+        Ok(Settled::Decided(Box::new(settled)))
     }
 
     /// Approves a request and keeps a rule that spares people the next ones like it.
@@ -129,7 +129,8 @@ impl Speaker<'_> {
         }
         let (gate, id) = (self.app.gate.clone(), asked.id);
         let settled = in_time(async move { gate.approve_always(id, always).await });
-        settled.await.map(decided).map_err(|error| error.or_approval(asked))
+        let settled = settled.await.map_err(|error| error.or_approval(asked))?;
+        Ok(Settled::Decided(Box::new(settled)))
     }
 
     /// Whether this very request has granted rules as far as this.
@@ -151,9 +152,11 @@ impl Speaker<'_> {
         let planner = planner_for(self.app, &place.1, &asked.call);
         let terms = Terms::from(Stance::Attended { auto_approve_read: true });
         let (gate, id) = (self.app.gate.clone(), asked.id);
-        let amended = in_time(async move { gate.approve_edited(id, edit, planner, &terms).await });
+        let amended = judge_in_time(planner, |planner| async move {
+            gate.approve_edited(id, edit, planner, &terms).await
+        });
         match amended.await.map_err(|error| error.or_approval(asked))? {
-            Amended::Approved(settled) => Ok(decided(*settled)),
+            Amended::Approved(settled) => Ok(Settled::Decided(settled)),
             Amended::AskedAgain(next) => Ok(Settled::AskedAgain(next)),
         }
     }
@@ -166,15 +169,4 @@ pub(crate) fn planner_for(app: &App, workspace: &Workspace, call: &ToolCall) -> 
         Some(tool) if call.executor == Executor::Local => tool.clone(),
         _ => (app.catalogue)(workspace).planner_of_any(name),
     }
-}
-
-/// Counts a decision that was made.
-pub(crate) fn counted(settled: &Approval) {
-    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
-    metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
-}
-
-fn decided(settled: Approval) -> Settled {
-    counted(&settled);
-    Settled::Decided(Box::new(settled))
 }

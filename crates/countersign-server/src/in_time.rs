@@ -1,8 +1,12 @@
-//! Answers in time: whoever asks is told something also while the database says nothing.
+//! Answers in time: whoever asks is told something also while the database says nothing, or while a
+//! call takes long to judge.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use countersign_core::{Invalid, Plan, Planner, Preview, ToolCall};
 use tokio::time::timeout;
 
 use crate::error::ApiError;
@@ -22,18 +26,113 @@ where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
-    match timeout(PATIENCE, tokio::spawn(change)).await {
-        Ok(Ok(made)) => made.map_err(Into::into),
-        Ok(Err(error)) => {
+    finish_within(PATIENCE, change).await.unwrap_or_else(|| Err(database_is_silent()))
+}
+
+/// The same for a change that judges a call first: what takes too long is named.
+pub(crate) async fn judge_in_time<T, E, F>(
+    planner: Arc<dyn Planner>,
+    change: impl FnOnce(Arc<dyn Planner>) -> F,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    E: Into<ApiError> + Send + 'static,
+    F: Future<Output = Result<T, E>> + Send + 'static,
+{
+    judge_within(PATIENCE, planner, change).await
+}
+
+async fn judge_within<T, E, F>(
+    patience: Duration,
+    planner: Arc<dyn Planner>,
+    change: impl FnOnce(Arc<dyn Planner>) -> F,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    E: Into<ApiError> + Send + 'static,
+    F: Future<Output = Result<T, E>> + Send + 'static,
+{
+    let at_work = Arc::new(AtomicUsize::new(0));
+    let watched = WatchedPlanner { planner, at_work: at_work.clone() };
+    let made = finish_within(patience, change(Arc::new(watched))).await;
+    made.unwrap_or_else(|| match at_work.load(Ordering::Relaxed) {
+        0 => Err(database_is_silent()),
+        _ => Err(judging_is_slow()),
+    })
+}
+
+/// Returns what came of a change, or none if that is not known yet.
+async fn finish_within<T, E>(
+    patience: Duration,
+    change: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Option<Result<T, ApiError>>
+where
+    T: Send + 'static,
+    E: Into<ApiError> + Send + 'static,
+{
+    match timeout(patience, tokio::spawn(change)).await.ok()? {
+        Ok(made) => Some(made.map_err(Into::into)),
+        Err(error) => {
             tracing::error!(%error, "a change broke off");
-            Err(ApiError::internal("broken", "something went wrong inside the server"))
+            Some(Err(ApiError::internal("broken", "something went wrong inside the server")))
         }
-        Err(_) => Err(ApiError {
-            hint: Some("see that the database is running, then look again"),
-            ..ApiError::unavailable(
-                "store",
-                "the database does not answer; whether this counts is seen when it does",
-            )
-        }),
     }
 }
+
+fn database_is_silent() -> ApiError {
+    ApiError {
+        hint: Some("see that the database is running, then look again"),
+        ..ApiError::unavailable(
+            "store",
+            "the database does not answer; whether this counts is seen when it does",
+        )
+    }
+}
+
+fn judging_is_slow() -> ApiError {
+    ApiError {
+        hint: Some("look again in a while, or make the call smaller"),
+        ..ApiError::unavailable(
+            "judging",
+            "it takes too long to find out what the call would do; it is recorded when that is known, \
+             and does not run before",
+        )
+    }
+}
+
+/// A planner of which it is known whether it is at work.
+struct WatchedPlanner {
+    planner: Arc<dyn Planner>,
+    at_work: Arc<AtomicUsize>,
+}
+
+/// Counts as work until it is dropped, however that comes.
+struct PlannerWork<'a>(&'a AtomicUsize);
+
+impl WatchedPlanner {
+    fn begin_work(&self) -> PlannerWork<'_> {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
+        PlannerWork(&self.at_work)
+    }
+}
+
+impl Drop for PlannerWork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Planner for WatchedPlanner {
+    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        let _work = self.begin_work();
+        self.planner.plan(call)
+    }
+
+    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+        let _work = self.begin_work();
+        self.planner.preview(call)
+    }
+}
+
+#[cfg(test)]
+mod tests;

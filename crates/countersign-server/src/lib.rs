@@ -11,6 +11,7 @@ mod approvals;
 mod audit;
 mod body;
 mod chat;
+mod connections;
 mod decide;
 mod diffs;
 mod docs;
@@ -38,6 +39,7 @@ mod undo;
 mod ways;
 
 pub use app::{ModelSource, ServerConfig};
+pub use connections::ConnectionLimits;
 pub use openapi::document as openapi;
 pub use serve::{ServeError, Server};
 pub use sign_in::{Credential, SignInLink};

@@ -1,6 +1,6 @@
 //! Serving: from a listener to the last open socket.
 
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::time::Duration;
 
 use countersign_gate::{StoreError, after};
@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, ServerConfig};
+use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
 use crate::guard::Guard;
 use crate::router::router;
 use crate::{body, membership, runs};
@@ -19,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Server {
     config: ServerConfig,
     body_patience: Duration,
+    connection_limits: ConnectionLimits,
 }
 
 /// Why a server did not serve.
@@ -42,13 +44,20 @@ async fn overdue(app: &App) {
 impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
-        Self { config, body_patience: body::PATIENCE }
+        let connection_limits = ConnectionLimits::default();
+        Self { config, body_patience: body::PATIENCE, connection_limits }
     }
 
     /// Sets how long the body of a request may take to come.
     #[must_use]
     pub fn with_body_patience(self, body_patience: Duration) -> Self {
         Self { body_patience, ..self }
+    }
+
+    /// Sets how many connections there may be, and how long they may keep the server waiting.
+    #[must_use]
+    pub fn with_connection_limits(self, connection_limits: ConnectionLimits) -> Self {
+        Self { connection_limits, ..self }
     }
 
     /// Serves until `stop` is done, then closes sockets, leaves the runs as they stand and returns.
@@ -82,11 +91,10 @@ impl Server {
             ending.runs.tasks.close();
         };
         let router = router(app.clone(), Guard::new(address));
-        // Made once: the router itself would be copied for each connection, some 60 KB.
-        let serving =
-            axum::serve(listener, router.into_make_service()).with_graceful_shutdown(graceful);
+        let table = ConnectionTable::new(self.connection_limits);
+        let clock = gate.clock().clone();
         tokio::select! {
-            served = serving.into_future() => served?,
+            () = serve_connections(listener, router, table, clock, graceful) => {}
             () = overdue(&app) => tracing::warn!("some connections did not end in time"),
         }
         if tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await.is_err() {

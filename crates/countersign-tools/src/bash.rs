@@ -39,6 +39,14 @@ keys, and reach the network only over HTTP(S) and only where the command itself 
 to use it. When the sandbox was in the way, the output says so at its end. If a command cannot work \
 inside, set `dangerouslyDisableSandbox` and say why in `description`: a person is asked every time.";
 
+/// The same where the sandbox is a fence alone, which guards nothing within the workspace.
+const BEHIND_FENCE: &str = "
+- Commands run behind a fence: they write in the workspace and in `$TMPDIR` (which is gone after the call), \
+see no keys outside the workspace, and reach no network. Within the workspace nothing is hidden or \
+protected: do not read files that hold keys. When the fence was in the way, the output says so at its end. \
+If a command cannot work inside, set `dangerouslyDisableSandbox` and say why in `description`: a person is \
+asked every time.";
+
 const DESCRIPTION: &str = "\
 Runs a command in bash and returns its output.
 
@@ -110,7 +118,8 @@ impl Bash {
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         let description = match sandbox.level() {
             Level::None => DESCRIPTION.into(),
-            _ => format!("{DESCRIPTION}{IN_SANDBOX}").into(),
+            Level::Fence => format!("{DESCRIPTION}{BEHIND_FENCE}").into(),
+            Level::View | Level::Full => format!("{DESCRIPTION}{IN_SANDBOX}").into(),
         };
         Self { sandbox, description, ..self }
     }

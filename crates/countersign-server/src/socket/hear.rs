@@ -11,7 +11,7 @@ use super::command::{
 use super::connection::{Connection, Gone};
 use super::message::{Body, Resumed, SystemMessage};
 use super::offered::{ModeView, Offered};
-use crate::decide::{Said, Speaker, counted};
+use crate::decide::{Said, Speaker};
 use crate::error::ApiError;
 use crate::in_time::in_time;
 use crate::runs::{self, Wanted};
@@ -193,14 +193,11 @@ impl Connection {
                 let deciding = in_time(async move {
                     match gate.decide(id, decision, Some(digest)).await {
                         // One that somebody else settled meanwhile stays as they said.
-                        Err(DecideError::AlreadySettled(_)) => Ok(None),
-                        decided => decided.map(Some),
+                        Err(DecideError::AlreadySettled(_)) => Ok(()),
+                        decided => decided.map(drop),
                     }
                 });
-                match deciding.await {
-                    Ok(settled) => settled.iter().for_each(counted),
-                    Err(error) => failed = Some(told(error)),
-                }
+                failed = deciding.await.err().map(told);
             }
             if let Some((code, message)) = &failed {
                 let error = Body::error(code, message.clone(), Some(id.to_string()));

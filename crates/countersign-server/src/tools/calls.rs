@@ -1,9 +1,10 @@
 //! `POST …/tools/calls` and `GET …/tools/{tool_id}`: any other agent asks, waits, and runs it itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use countersign_core::{Approval, Executor, RunId, SessionId, Stance, Status, ToolCall};
 use countersign_gate::{StoreError, Submitted, Terms, new_id};
 use serde::{Deserialize, Serialize};
@@ -16,9 +17,10 @@ use super::{keeping, own};
 use crate::app::App;
 use crate::body::Body;
 use crate::chat::session_id;
+use crate::connections::Connection;
 use crate::decide::planner_for;
 use crate::error::ApiError;
-use crate::in_time::in_time;
+use crate::in_time::judge_in_time;
 use crate::projects::{Place, working_folder};
 use crate::query::Query;
 use crate::refusals::{Contested, Looking};
@@ -88,6 +90,7 @@ pub(crate) struct Wait {
 pub(crate) async fn hand_in(
     _: SignedIn,
     State(app): State<App>,
+    connection: Option<Extension<Arc<Connection>>>,
     Segments(project): Segments<String>,
     Body(wanted): Body<NewCall>,
 ) -> Result<Json<OneExecution>, ApiError> {
@@ -97,8 +100,9 @@ pub(crate) async fn hand_in(
     let planner = planner_for(&app, &place.1, &call);
     let terms = Terms::from(Stance::Attended { auto_approve_read: true });
     let (gate, made) = (app.gate.clone(), call.clone());
-    let submitted = in_time(async move { gate.submit(made, planner, &terms).await }).await?;
-    let stands = match submitted {
+    let submitted =
+        judge_in_time(planner, |planner| async move { gate.submit(made, planner, &terms).await });
+    let stands = match submitted.await? {
         Submitted::Waiting(stands) | Submitted::Approved(stands) | Submitted::Refused(stands) => {
             *stands
         }
@@ -114,6 +118,7 @@ pub(crate) async fn hand_in(
     };
     let stands = heir(&app, stands).await?;
     let stands = if stands.status() == Status::AwaitingApproval {
+        set_aside(connection);
         until_changed(&app, stands, wait).await?
     } else {
         stands
@@ -132,12 +137,14 @@ pub(crate) async fn hand_in(
 pub(crate) async fn get(
     _: SignedIn,
     State(app): State<App>,
+    connection: Option<Extension<Arc<Connection>>>,
     Segments((project, tool)): Segments<(String, String)>,
     Query(query): Query<Wait>,
 ) -> Result<Json<OneExecution>, ApiError> {
     let place = app.projects.get(&project).await?;
     let wait = wait(query.wait_seconds)?;
     let stands = heir(&app, own(&app, &place, &tool).await?).await?;
+    set_aside(connection);
     let stands = until_changed(&app, stands, wait).await?;
     keeping::before(&app, &stands).await;
     Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
@@ -208,6 +215,13 @@ async fn heir(app: &App, mut stands: Approval) -> Result<Approval, StoreError> {
         }
     }
     Ok(stands)
+}
+
+/// Lets a connection wait without taking a place among those that count.
+fn set_aside(connection: Option<Extension<Arc<Connection>>>) {
+    if let Some(Extension(connection)) = connection {
+        connection.set_aside();
+    }
 }
 
 /// Waits until a call has left its state, the time is over or the server stops.

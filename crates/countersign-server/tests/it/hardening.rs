@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::world::{TOKEN, World};
+use crate::world::{TOKEN, World, WorldLimits};
 
 const HELLO: &str = "[[script]]\n[[script.turn]]\nsay = 'hello'\n";
 
@@ -53,20 +53,25 @@ async fn a_body_that_is_too_large_is_told_so() {
     let mut socket = TcpStream::connect(&world.address).await.unwrap();
     let head = head(&world, "POST", path, "Content-Length: 999999999999\r\n");
     socket.write_all(head.as_bytes()).await.unwrap();
-    assert!(answer(&mut socket).await.starts_with("HTTP/1.1 413"));
+    let answer = rest(&mut socket).await.to_lowercase();
+    assert!(answer.starts_with("http/1.1 413"), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
 }
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_given_up() {
-    let world = World::with_body_patience(HELLO, Duration::from_millis(200)).await;
+    let body_patience = Duration::from_millis(200);
+    let limits = WorldLimits { body_patience, ..WorldLimits::default() };
+    let world = World::with_limits(HELLO, limits).await;
     let path = "/my/projects/default/chat/messages";
     let mut socket = TcpStream::connect(&world.address).await.unwrap();
     let head = head(&world, "POST", path, "Content-Length: 100\r\n");
     socket.write_all(head.as_bytes()).await.unwrap();
     socket.write_all(b"{\"content\":").await.unwrap();
-    let answer = answer(&mut socket).await;
-    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    let answer = rest(&mut socket).await.to_lowercase();
+    assert!(answer.starts_with("http/1.1 408"), "{answer}");
     assert!(answer.contains("slow_body"), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
 }
 
 #[tokio::test]
@@ -150,8 +155,9 @@ fn head(world: &World, method: &str, path: &str, more: &str) -> String {
     )
 }
 
-async fn answer(socket: &mut TcpStream) -> String {
-    let mut answer = vec![0; 4096];
-    let length = socket.read(&mut answer).await.unwrap();
-    String::from_utf8_lossy(&answer[..length]).into_owned()
+/// Returns what the server sends until it hangs up.
+async fn rest(socket: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
 }

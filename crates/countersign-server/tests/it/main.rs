@@ -11,6 +11,7 @@ mod approvals;
 mod audit;
 mod calls;
 mod chat;
+mod connections;
 mod door;
 mod elsewhere;
 mod failing;

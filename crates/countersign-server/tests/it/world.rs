@@ -9,7 +9,7 @@ use countersign_agent::{Scenario, ScriptedModel};
 use countersign_gate::{
     DatabaseUrl, Gate, Project, Rulebook, RulebookFiles, Settings, SystemClock, new_id,
 };
-use countersign_server::{Credential, ModelSource, Server, ServerConfig};
+use countersign_server::{ConnectionLimits, Credential, ModelSource, Server, ServerConfig};
 use countersign_tools::{Catalogue, Environment, Keep, KeepLimits, Toolbox, Workspace};
 use futures_util::{SinkExt, StreamExt};
 use reqwest::{Method, StatusCode};
@@ -35,6 +35,20 @@ pub(crate) struct World {
     pub(crate) http: reqwest::Client,
 }
 
+/// What the server of a world takes.
+#[derive(Clone, Copy)]
+pub(crate) struct WorldLimits {
+    pub(crate) body_patience: Duration,
+    pub(crate) connections: ConnectionLimits,
+}
+
+impl Default for WorldLimits {
+    fn default() -> Self {
+        let body_patience = Duration::from_secs(30);
+        Self { body_patience, connections: ConnectionLimits::default() }
+    }
+}
+
 /// A server as if in a process of its own: what runs in it can be ended without a word.
 struct Process {
     runtime: Option<Runtime>,
@@ -47,7 +61,7 @@ impl Process {
     async fn start(
         listener: TcpListener,
         config: impl Future<Output = ServerConfig> + Send + 'static,
-        body_patience: Duration,
+        limits: WorldLimits,
     ) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -56,7 +70,8 @@ impl Process {
         let listener = listener.into_std().unwrap();
         let serving = runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
-            let server = Server::new(config).with_body_patience(body_patience);
+            let server = Server::new(config).with_body_patience(limits.body_patience);
+            let server = server.with_connection_limits(limits.connections);
             server.run(listener, async { drop(stopped.await) }).await.unwrap();
         });
         Self { runtime: Some(runtime), gate, stop: Some(stop), serving: Some(serving) }
@@ -88,17 +103,17 @@ impl Drop for Process {
 
 impl World {
     pub(crate) async fn playing(scenario: &str) -> Self {
-        Self::with_body_patience(scenario, Duration::from_secs(30)).await
+        Self::with_limits(scenario, WorldLimits::default()).await
     }
 
-    /// A world whose server waits so long for bodies.
-    pub(crate) async fn with_body_patience(scenario: &str, patience: Duration) -> Self {
+    /// A world whose server takes no more than this.
+    pub(crate) async fn with_limits(scenario: &str, limits: WorldLimits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("ws")).unwrap();
-        Self::in_folder(folder, scenario, patience).await
+        Self::in_folder(folder, scenario, limits).await
     }
 
-    async fn in_folder(folder: TempDir, scenario: &str, body_patience: Duration) -> Self {
+    async fn in_folder(folder: TempDir, scenario: &str, limits: WorldLimits) -> Self {
         let root = folder.path().join("ws").canonicalize().unwrap();
         let clock = Arc::new(SystemClock);
         let project = Project::of_root(root.to_str().unwrap());
@@ -133,7 +148,7 @@ impl World {
                 metrics: Arc::new(String::new),
             }
         };
-        let process = Process::start(listener, config, body_patience).await;
+        let process = Process::start(listener, config, limits).await;
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { address, root, scenario: scenario.to_owned(), process, folder, http }
     }
@@ -141,7 +156,7 @@ impl World {
     /// Stops the server as a signal would, and starts another one on the same data.
     pub(crate) async fn restarted(self) -> Self {
         self.process.stop().await;
-        Self::in_folder(self.folder, &self.scenario, Duration::from_secs(30)).await
+        Self::in_folder(self.folder, &self.scenario, WorldLimits::default()).await
     }
 
     /// Kills the server where it stands, and starts another one on the same data.
@@ -153,7 +168,7 @@ impl World {
     pub(crate) async fn killed_and(self, meanwhile: impl FnOnce(&Path)) -> Self {
         self.process.kill().await;
         meanwhile(&self.root);
-        Self::in_folder(self.folder, &self.scenario, Duration::from_secs(30)).await
+        Self::in_folder(self.folder, &self.scenario, WorldLimits::default()).await
     }
 
     pub(crate) fn gate(&self) -> &Gate {

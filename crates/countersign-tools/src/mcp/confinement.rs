@@ -49,7 +49,11 @@ impl Confinement {
             (_, Network::Hosts(hosts)) => format!("reaches {}", hosts.join(", ")),
             (_, Network::Public) => "reaches any public host".to_owned(),
         };
-        format!("It runs in the sandbox: it {files} and {hosts}.")
+        let keys = match self.sandbox.level() {
+            Level::Fence => " Keys within the workspace are not hidden from it.",
+            Level::None | Level::View | Level::Full => "",
+        };
+        format!("It runs in the sandbox: it {files} and {hosts}.{keys}")
     }
 
     /// Returns how a program is started. Looks at the disk.

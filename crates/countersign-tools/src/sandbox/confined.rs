@@ -4,16 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::guarded::{Guarded, GuardedTree};
 use super::notes;
 use super::order::{Door, Order};
 use super::outside::Opened;
 use super::overlay::{self, Layers};
+use super::pins::Pins;
 use super::proxy::{Proxy, Traffic};
 use super::scratch::Scratch;
 use super::standin::StandIns;
 use super::variables::{self, scrubbed};
 use super::view::{Network, Root, View};
-use super::words::{self, Words};
+use super::words::{self, GuardedRoot, Words};
 use super::{Exceeded, Level, Sandbox, Watch};
 use crate::process::Environment;
 
@@ -22,6 +24,9 @@ const PROXY_PORT: u16 = 3128;
 
 /// What a child may write besides its workspace.
 const SCRATCH: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
+/// How many of the files that were put aside are named in an answer.
+const MOST_TOLD: usize = 20;
 
 /// Tells the sockets of several proxies apart.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -79,7 +84,7 @@ impl Sandbox {
 
     /// A view by bubblewrap, and the fence inside it.
     fn with_view(&self, view: &View, start: &Start<'_>) -> io::Result<Confined> {
-        let stand_ins: Vec<_> = view
+        let mut stand_ins: Vec<_> = view
             .sources()
             .filter(|_| !view.lasts)
             .map(|source| StandIns::make(&self.0.stand_ins, source, &view.granted_in(source)))
@@ -93,6 +98,7 @@ impl Sandbox {
             }
         };
         let launcher = self.0.launcher.first().map(PathBuf::from).unwrap_or_default();
+        let guarded = guarded_roots(view, &mut stand_ins, &launcher);
         let layers = self.layers(view)?;
         let outside = Opened::of(view, &launcher);
         let words = Words {
@@ -101,7 +107,7 @@ impl Sandbox {
             proxy: proxy.as_ref().map(Proxy::socket),
             limits: self.0.limits,
             cwd: start.cwd,
-            stand_ins: &stand_ins.iter().flat_map(StandIns::made).cloned().collect::<Vec<_>>(),
+            guarded: &guarded,
             overlays: &layers,
             outside: outside.files(),
         };
@@ -295,8 +301,9 @@ impl Confined {
         let mut said = Vec::new();
         said.extend(exceeded.map(|what| format!("The command ran in a sandbox: {what}.")));
         let traffic = self.proxy.as_ref().map_or_else(Traffic::default, Proxy::traffic);
-        said.extend(notes::of(texts, &self.network, &traffic, self.leaving));
-        for (was, is) in self.stand_ins.iter().flat_map(StandIns::put_aside) {
+        said.extend(notes::of(texts, self.level, &self.network, &traffic, self.leaving));
+        let aside: Vec<_> = self.stand_ins.iter().flat_map(StandIns::put_aside).collect();
+        for (was, is) in aside.iter().take(MOST_TOLD) {
             said.push(format!(
                 "`{}` steers what runs later, and a command may make it only if it names it: it was put \
                  aside as `{}`.",
@@ -304,12 +311,38 @@ impl Confined {
                 is.display()
             ));
         }
+        if let Some(more) = aside.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+            said.push(format!("So were {more} more."));
+        }
         if !traffic.reached.is_empty() {
             let hosts: Vec<_> = traffic.reached.iter().map(|host| format!("`{host}`")).collect();
             said.push(format!("It reached {}.", hosts.join(", ")));
         }
         said
     }
+}
+
+/// Looks for what is guarded in each root of a view, and for the folders above it.
+fn guarded_roots(view: &View, stand_ins: &mut [StandIns], launcher: &Path) -> Vec<GuardedRoot> {
+    let guarded = |root: &Root| {
+        let mut tree = GuardedTree::find(&root.source);
+        let made = stand_ins.iter().flat_map(StandIns::made).cloned();
+        let more = made.chain([launcher.to_owned()]);
+        let more = more.filter(|path| path.starts_with(&root.source));
+        tree.found.extend(more.map(Guarded::protected));
+        let own = view.own_in(root).into_iter().map(Guarded::protected);
+        let pinned: Vec<_> = tree.found.iter().cloned().chain(own).collect();
+        let pins = if root.is_fixed {
+            Pins::default()
+        } else {
+            Pins::find(&root.source, &pinned, &view.moved_in(root))
+        };
+        for it in stand_ins.iter_mut().filter(|it| it.root() == root.source) {
+            it.remember(&tree, &pins.left_out, view.only_git);
+        }
+        GuardedRoot { guarded: tree.found, pins }
+    };
+    view.roots.iter().map(guarded).collect()
 }
 
 fn as_words(order: &Order, start: &Start<'_>) -> io::Result<Vec<String>> {

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use super::fence::{self, FenceError};
+use super::fence::{self, FenceError, FenceReach};
 use super::order::Order;
 use super::syscalls::{self, Sockets};
 use super::{forward, overlay, probe, rights};
@@ -91,7 +91,11 @@ fn prepare(order: &OsString) -> Result<(), EnterError> {
     if !order.has_view {
         rights::give_up().map_err(|errno| open("its rights", errno.into()))?;
     }
-    fence::close(&order)?;
-    let sockets = if order.has_view { Sockets::Apart } else { Sockets::None };
+    let reach = fence::close(&order)?;
+    let sockets = match reach {
+        _ if !order.has_view => Sockets::None,
+        FenceReach::FilesAndSockets => Sockets::ApartAndUnix,
+        FenceReach::Files => Sockets::Apart,
+    };
     syscalls::close(sockets).map_err(|error| EnterError::Open(format!("seccomp: {error}")))
 }

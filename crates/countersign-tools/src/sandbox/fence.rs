@@ -43,8 +43,17 @@ pub(super) enum FenceError {
     List { path: PathBuf, cause: io::Error },
 }
 
+/// What the kernel lets the fence close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FenceReach {
+    /// Files, but no sockets that are files.
+    Files,
+    /// Both: all that this knows of.
+    FilesAndSockets,
+}
+
 /// Fences this process and all it starts, for good.
-pub(super) fn close(order: &Order) -> Result<(), FenceError> {
+pub(super) fn close(order: &Order) -> Result<FenceReach, FenceError> {
     let needed =
         if order.needs_landlock { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
     let mut rules = Ruleset::default()
@@ -70,7 +79,8 @@ pub(super) fn close(order: &Order) -> Result<(), FenceError> {
     let status = rules.restrict_self()?;
     match status.ruleset {
         RulesetStatus::NotEnforced if order.needs_landlock => Err(FenceError::Missing),
-        _ => Ok(()),
+        RulesetStatus::FullyEnforced => Ok(FenceReach::FilesAndSockets),
+        RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => Ok(FenceReach::Files),
     }
 }
 

@@ -1,14 +1,15 @@
 //! What is guarded: where keys lie, and what steers what runs later, found by its name.
 
+use std::collections::VecDeque;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use countersign_core::{Place, Special};
-use ignore::WalkBuilder;
 
-/// How many entries of a workspace are looked at; what lies beyond is not guarded.
-const MOST: usize = 50_000;
-/// How deep.
-const DEEPEST: usize = 8;
+/// How many entries of a workspace are looked at before a command; what lies beyond is not guarded.
+const MOST: usize = 100_000;
+/// And after it: more, so that a command cannot bury what it made under what else it made.
+const MOST_AFTER: usize = 1_000_000;
 
 /// Folders full of what others made: nobody keeps keys there, and to look would take long.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "venv", "__pycache__"];
@@ -64,37 +65,79 @@ const HOME_KEYS: &[&str] = &[
 pub(super) struct Guarded {
     pub(super) path: PathBuf,
     pub(super) special: Special,
+    /// Whether it is a link. Nothing can be mounted over it; what it leads to is guarded where it lies.
+    pub(super) is_link: bool,
 }
 
-/// Returns what is guarded below a root: the outermost of it, and keys wherever they lie.
-pub(super) fn within(root: &Path) -> Vec<Guarded> {
-    let top = root.to_owned();
-    let walk = WalkBuilder::new(root)
-        .standard_filters(false)
-        .max_depth(Some(DEEPEST))
-        .filter_entry(move |entry| {
-            let parent = entry.path().parent();
-            let is_skipped = |name: &str| parent.is_some_and(|it| it.ends_with(name));
-            entry.path() == top || !SKIPPED.iter().any(|name| is_skipped(name))
-        })
-        .build();
-    let mut found: Vec<Guarded> = Vec::new();
-    for entry in walk.take(MOST).filter_map(Result::ok) {
-        let path = entry.into_path();
-        let place = Place::of(&path, std::slice::from_ref(&root.to_owned()));
-        let Some(special @ (Special::Secret | Special::Protected)) = place.special else {
-            continue;
-        };
-        let known = |it: &Guarded| path.starts_with(&it.path);
-        let covered = found.iter().any(|it| {
-            known(it) && (it.special == Special::Secret || special == Special::Protected)
-        });
-        // A link cannot be mounted over; what it leads to is guarded where it lies.
-        if path != root && !covered && !path.is_symlink() {
-            found.push(Guarded { path, special });
-        }
+impl Guarded {
+    /// Returns something that is no link and steers what runs later.
+    pub(super) fn protected(path: PathBuf) -> Self {
+        Self { path, special: Special::Protected, is_link: false }
     }
-    found
+}
+
+/// What is guarded in a workspace.
+#[derive(Debug, Default)]
+pub(super) struct GuardedTree {
+    /// The outermost of it, and keys wherever they lie.
+    pub(super) found: Vec<Guarded>,
+    /// Whether everything was looked at.
+    pub(super) is_whole: bool,
+}
+
+impl GuardedTree {
+    /// Looks for what is guarded below a root, before a command.
+    pub(super) fn find(root: &Path) -> Self {
+        Self::find_among(root, MOST)
+    }
+
+    /// The same after a command.
+    pub(super) fn find_after(root: &Path) -> Self {
+        Self::find_among(root, MOST_AFTER)
+    }
+
+    /// Looks at so many entries, those near the top first.
+    fn find_among(root: &Path, most: usize) -> Self {
+        let mut tree = Self { found: Vec::new(), is_whole: true };
+        let mut folders = VecDeque::from([(root.to_owned(), false)]);
+        let mut left = most;
+        while let Some((folder, is_protected)) = folders.pop_front() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+                if left == 0 {
+                    return Self { is_whole: false, ..tree };
+                }
+                left -= 1;
+                folders.extend(tree.look_at(&entry, root, is_protected));
+            }
+        }
+        tree
+    }
+
+    /// Notes an entry if it is guarded. Returns it if it is a folder to be looked into, and whether
+    /// what lies in that is protected with it.
+    fn look_at(
+        &mut self,
+        entry: &DirEntry,
+        root: &Path,
+        is_protected: bool,
+    ) -> Option<(PathBuf, bool)> {
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        let special = Place::of(&path, std::slice::from_ref(&root.to_owned())).special;
+        let is_new = match special {
+            Some(Special::Secret) => true,
+            Some(Special::Protected) => !is_protected,
+            Some(Special::RunsLater) | None => false,
+        };
+        if let (true, Some(special)) = (is_new, special) {
+            let is_link = kind.is_symlink();
+            self.found.push(Guarded { path: path.clone(), special, is_link });
+        }
+        // What is hidden is so with all that is in it.
+        let is_open = kind.is_dir() && special != Some(Special::Secret);
+        let is_skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
+        let is_protected = is_protected || special == Some(Special::Protected);
+        (is_open && !is_skipped).then_some((path, is_protected))
+    }
 }
 
 /// Returns where keys lie outside of any workspace, as far as they are there.
@@ -131,6 +174,7 @@ mod tests {
             "a/b/id_rsa",
             "a/.mcp.json",
             "node_modules/p/.env",
+            "1/2/3/4/5/6/7/8/9/10/.env",
             "src/main.rs",
             "package.json",
         ] {
@@ -139,8 +183,12 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         std::os::unix::fs::symlink("/etc/passwd", root.join("b.pem")).unwrap();
-        let mut found: Vec<_> = within(&root)
+        let tree = GuardedTree::find(&root);
+        assert!(tree.is_whole);
+        let mut found: Vec<_> = tree
+            .found
             .into_iter()
+            .filter(|it| !it.is_link)
             .map(|it| (it.path.strip_prefix(&root).unwrap().display().to_string(), it.special))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -149,10 +197,24 @@ mod tests {
             (".git", Special::Protected),
             (".vscode", Special::Protected),
             (".vscode/deploy.key", Special::Secret),
+            ("1/2/3/4/5/6/7/8/9/10/.env", Special::Secret),
             ("a/.mcp.json", Special::Protected),
             ("a/b/id_rsa", Special::Secret),
         ];
         assert_eq!(found, expected.map(|(path, special)| (path.to_owned(), special)));
+    }
+
+    #[test]
+    fn what_lies_near_the_top_is_found_first_and_an_end_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        for file in ["a/b/.env", "a/.env", "x"] {
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        let tree = GuardedTree::find_among(root, 4);
+        let found: Vec<_> = tree.found.into_iter().map(|it| it.path).collect();
+        assert_eq!((found, tree.is_whole), (vec![root.join("a/.env")], false));
     }
 
     #[test]

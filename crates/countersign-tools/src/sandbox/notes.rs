@@ -3,8 +3,8 @@
 //! A program that meets a wall says so in its own words, if at all. Where its output has words that
 //! walls cause, the walls that are there are named, with the way to ask for more.
 
-use super::Network;
 use super::proxy::Traffic;
+use super::{Level, Network};
 
 /// How to get out, said once at the end where nobody knows another way.
 pub(super) const LEAVING: &str = "If it has to be done outside, call again with \
@@ -22,11 +22,6 @@ const WALLS: &[(&[&str], &str)] = &[
         "what is protected or hidden in the workspace can be neither moved nor removed",
     ),
     (
-        &["Permission denied", "EACCES"],
-        "files that hold keys (`.env`, `.ssh`, …) and the folders of Countersign are hidden; a key's \
-         file is shown only where the call itself names it",
-    ),
-    (
         &[
             "Operation not permitted",
             "EPERM",
@@ -35,11 +30,13 @@ const WALLS: &[(&[&str], &str)] = &[
             "mount: ",
             "Bad system call",
         ],
-        "mounts, devices, namespaces, tracing, rights of other users and odd sockets are closed",
+        "mounts, devices, namespaces, tracing, rights of other users, Unix sockets and odd ones are \
+         closed",
     ),
     (
         &["cross-device link", "EXDEV"],
-        "nothing outside the workspace, and nothing hidden in it, can be linked to",
+        "nothing outside the workspace, and nothing hidden in it, can be linked to; into and out of a \
+         folder with something protected in it, files can only be copied",
     ),
     (&["No such process"], "it sees no processes but its own"),
     (
@@ -61,6 +58,14 @@ const WALLS: &[(&[&str], &str)] = &[
         "the number of processes is limited",
     ),
 ];
+
+/// Words of what cannot be opened, and what to say of it.
+const DENIED: &[&str] = &["Permission denied", "EACCES"];
+const DENIED_IN_VIEW: &str = "files that hold keys (`.env`, `.ssh`, …) and the folders of Countersign \
+are hidden; a key's file is shown only where the call itself names it";
+/// Without a view nothing can be said of single files in the workspace.
+const DENIED_BY_FENCE: &str = "only the workspace and `$TMPDIR` can be written; keys outside the \
+workspace and the folders of Countersign are hidden";
 
 /// Words of a network that is not there.
 const UNREACHABLE: &[&str] = &[
@@ -90,6 +95,7 @@ const UNREACHABLE: &[&str] = &[
 /// Returns what to say at the end of an output, if anything.
 pub(super) fn of(
     texts: &[&str],
+    level: Level,
     network: &Network,
     traffic: &Traffic,
     leaving: &str,
@@ -114,8 +120,11 @@ pub(super) fn of(
         });
     }
     let is_private = |line: &str| line.contains("No such file") && line.contains("/tmp/");
-    if texts.iter().flat_map(|text| text.lines()).any(is_private) {
+    if level.holds() && texts.iter().flat_map(|text| text.lines()).any(is_private) {
         walls.push("`/tmp` is private and empty at the start of every call".to_owned());
+    }
+    if has(DENIED) {
+        walls.push(if level.holds() { DENIED_IN_VIEW } else { DENIED_BY_FENCE }.to_owned());
     }
     walls.extend(WALLS.iter().filter(|(words, _)| has(words)).map(|(_, wall)| (*wall).to_owned()));
     if walls.is_empty() {

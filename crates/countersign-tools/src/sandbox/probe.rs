@@ -1,11 +1,12 @@
 //! The probe: what a sandbox is worth on this machine, found by trying to get out of it.
 //!
 //! Versions prove nothing. A child is started as every other one will be, and tries to write outside,
-//! to read what is hidden, to reach a port of this machine and the process that started it.
+//! to read what is hidden, to reach a port and a socket of this machine and the process that started it.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -27,6 +28,8 @@ pub(super) struct Attempts {
     hidden: PathBuf,
     /// A port of this machine.
     port: u16,
+    /// A socket that is a file beside the workspace.
+    socket: PathBuf,
     /// The process that asks.
     asker: u32,
 }
@@ -37,6 +40,7 @@ pub(super) struct Attempts {
 struct Findings {
     read_hidden: bool,
     reached_port: bool,
+    reached_socket: bool,
     reached_asker: bool,
     /// Whether seccomp filters, and new rights are out of reach.
     is_filtered: bool,
@@ -46,6 +50,8 @@ struct Findings {
 pub(super) struct Ground {
     folder: PathBuf,
     listener: TcpListener,
+    /// None where the path is too long for one.
+    _socket: Option<UnixListener>,
 }
 
 impl Ground {
@@ -57,7 +63,9 @@ impl Ground {
             fs::create_dir_all(folder.join(below))?;
         }
         fs::write(folder.join("hidden/key"), "a key")?;
-        Ok(Self { folder, listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0))? })
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let socket = UnixListener::bind(folder.join("socket")).ok();
+        Ok(Self { folder, listener, _socket: socket })
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
@@ -74,6 +82,7 @@ impl Ground {
             inside: self.folder.join("ws/inside"),
             outside: self.folder.join("outside"),
             hidden: self.folder.join("hidden/key"),
+            socket: self.folder.join("socket"),
             port: self.listener.local_addr()?.port(),
             asker: std::process::id(),
         };
@@ -97,6 +106,8 @@ impl Ground {
             "a command could read what is hidden"
         } else if found.reached_port {
             "a command could reach a port of this machine"
+        } else if found.reached_socket {
+            "a command could reach a service by its socket"
         } else if found.reached_asker {
             "a command could reach the server's process"
         } else if !found.is_filtered {
@@ -136,6 +147,7 @@ impl Attempts {
         Findings {
             read_hidden: fs::read(&self.hidden).is_ok(),
             reached_port: TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok(),
+            reached_socket: UnixStream::connect(&self.socket).is_ok(),
             reached_asker: fs::read_link(of_asker("fd/0")).is_ok()
                 || fs::read(of_asker("environ")).is_ok_and(|it| !it.is_empty()),
             is_filtered: says("Seccomp: 2") && says("NoNewPrivs: 1"),

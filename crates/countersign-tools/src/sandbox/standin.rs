@@ -2,16 +2,18 @@
 //!
 //! A mount can only cover what is there. So the names that other programs act on at once are made as
 //! empty folders (which git does not see), covered, and taken away again; any other such name that a
-//! command has made is put aside once all its processes are gone.
+//! command has made, at whatever depth, is put aside once all its processes are gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::{Place, Special};
 use rustix::fs::{FlockOperation, flock};
+
+use super::guarded::{Guarded, GuardedTree};
 
 /// What a stand-in is known by: an empty folder, kept as nobody keeps one.
 const STICKY: u32 = 0o1000;
@@ -69,6 +71,9 @@ impl Shared {
     }
 }
 
+/// What a file is, whatever its name: its file system and its number there.
+type FileIdentity = (u64, u64);
+
 /// The stand-ins of one child, and what was there before it.
 #[derive(Debug)]
 pub(super) struct StandIns {
@@ -78,6 +83,12 @@ pub(super) struct StandIns {
     made: Vec<PathBuf>,
     /// The names that steer something and were there already.
     known: BTreeSet<PathBuf>,
+    /// Which of them could be replaced, and by what they are known.
+    replaceable: BTreeMap<PathBuf, FileIdentity>,
+    /// Whether all of the root was looked at, so that what is found later below its top is new.
+    is_whole: bool,
+    /// Whether git alone runs, which makes its own folders.
+    only_git: bool,
     /// What may be made.
     granted: Vec<PathBuf>,
 }
@@ -97,8 +108,33 @@ impl StandIns {
             is_stand_in(path)
         });
         let made = made.collect();
-        let known = steering(root).into_iter().collect();
-        Self { root: root.to_owned(), lock, made, known, granted: granted.to_vec() }
+        let known = steering_at_top(root).into_iter().collect();
+        Self {
+            root: root.to_owned(),
+            lock,
+            made,
+            known,
+            replaceable: BTreeMap::new(),
+            is_whole: false,
+            only_git: false,
+            granted: granted.to_vec(),
+        }
+    }
+
+    /// Notes what is there before the child, also below the top, and the folders that it could move.
+    pub(super) fn remember(&mut self, tree: &GuardedTree, movable: &[PathBuf], only_git: bool) {
+        (self.is_whole, self.only_git) = (tree.is_whole, only_git);
+        for path in tree.found.iter().filter(|it| is_steering(it)).map(|it| &it.path) {
+            self.known.insert(path.clone());
+            if movable.iter().any(|folder| path.starts_with(folder)) {
+                self.replaceable.extend(identity(path).map(|it| (path.clone(), it)));
+            }
+        }
+    }
+
+    /// Returns where they are.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Returns the folders that stand in.
@@ -113,9 +149,29 @@ impl StandIns {
         let may_be = |path: &PathBuf| {
             self.granted.iter().any(|it| path.starts_with(it) || it.starts_with(path))
         };
-        let is_new =
-            |path: &PathBuf| !self.known.contains(path) && !may_be(path) && !is_stand_in(path);
-        steering(&self.root).into_iter().filter(is_new).filter_map(|path| aside(&path)).collect()
+        let is_other = |path: &PathBuf| {
+            self.replaceable.get(path).is_some_and(|it| identity(path) != Some(*it))
+        };
+        let is_new = |path: &PathBuf| {
+            (!self.known.contains(path) || is_other(path)) && !may_be(path) && !is_stand_in(path)
+        };
+        self.steering().into_iter().filter(is_new).filter_map(|path| aside(&path)).collect()
+    }
+
+    /// Returns what is there now that steers what runs later.
+    fn steering(&self) -> BTreeSet<PathBuf> {
+        let mut found: BTreeSet<_> = steering_at_top(&self.root).into_iter().collect();
+        // Where not everything was known before, nothing says what is new.
+        if self.is_whole {
+            let is_gits = |path: &Path| {
+                let is_below = path.parent() != Some(self.root.as_path());
+                self.only_git && is_below && path.file_name().is_some_and(|it| it == ".git")
+            };
+            let deep = GuardedTree::find_after(&self.root).found.into_iter();
+            let deep = deep.filter(is_steering).map(|it| it.path);
+            found.extend(deep.filter(|path| !is_gits(path)));
+        }
+        found
     }
 }
 
@@ -144,8 +200,16 @@ fn is_stand_in(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(is_marked) && is_empty()
 }
 
+fn is_steering(guarded: &Guarded) -> bool {
+    guarded.special == Special::Protected
+}
+
+fn identity(path: &Path) -> Option<FileIdentity> {
+    path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
 /// Returns what is there now, directly in a root, that steers what runs later.
-fn steering(root: &Path) -> Vec<PathBuf> {
+fn steering_at_top(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let roots = [root.to_owned()];
     let steers = |path: &PathBuf| Place::of(path, &roots).special == Some(Special::Protected);
@@ -238,5 +302,52 @@ mod tests {
         assert_eq!(moved, expected);
         drop(stand_ins);
         assert!(root.join("lefthook.yml").exists() && root.join("plain.txt").exists());
+    }
+
+    /// Puts aside what `change` makes of a workspace with a known `pkg/.vscode`; returns the new names.
+    fn put_aside_after(
+        only_git: bool,
+        movable: &[&str],
+        change: impl FnOnce(&Path),
+    ) -> Vec<PathBuf> {
+        let (folder, journal) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = folder.path();
+        fs::create_dir_all(root.join("pkg/.vscode")).unwrap();
+        let shared = Arc::new(Shared::new(journal.path().join("journal")));
+        let mut stand_ins = StandIns::make(&shared, root, &[root.join("named")]);
+        let movable: Vec<_> = movable.iter().map(|it| root.join(it)).collect();
+        stand_ins.remember(&GuardedTree::find(root), &movable, only_git);
+        change(root);
+        let moved = stand_ins.put_aside();
+        moved.into_iter().map(|(_, to)| to.strip_prefix(root).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn what_steers_something_is_put_aside_at_any_depth() {
+        let make = |root: &Path| {
+            for path in ["a/b/.github/workflows", "named/.vscode", "node_modules/p/.vscode"] {
+                fs::create_dir_all(root.join(path)).unwrap();
+            }
+            std::os::unix::fs::symlink("x", root.join("a/.mcp.json")).unwrap();
+        };
+        let moved = ["a/put-aside..mcp.json", "a/b/.github/put-aside.workflows"];
+        assert_eq!(put_aside_after(false, &[], make), moved.map(PathBuf::from));
+    }
+
+    #[test]
+    fn git_alone_makes_its_own_folders() {
+        let make = |root: &Path| fs::create_dir_all(root.join("sub/.git")).unwrap();
+        assert_eq!(put_aside_after(true, &[], make), [] as [PathBuf; 0]);
+        assert_eq!(put_aside_after(false, &[], make), [PathBuf::from("sub/put-aside..git")]);
+    }
+
+    #[test]
+    fn what_took_the_place_of_something_that_could_be_moved_is_put_aside() {
+        let replace = |root: &Path| {
+            fs::rename(root.join("pkg"), root.join("away")).unwrap();
+            fs::create_dir_all(root.join("pkg/.vscode")).unwrap();
+        };
+        let moved = ["away/put-aside..vscode", "pkg/put-aside..vscode"];
+        assert_eq!(put_aside_after(false, &["pkg"], replace), moved.map(PathBuf::from));
     }
 }

@@ -83,14 +83,19 @@ const CLOSED_HERE: &[i64] = &[];
 /// Programs that find these missing use something older that can be looked into.
 const MISSING: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2];
 
-/// Families of sockets that stay within the machine's or the sandbox's own network.
-const FAMILIES: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+/// Families of sockets that stay within the sandbox's own network.
+const FAMILIES: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+/// The same, with sockets that are files.
+const FAMILIES_AND_UNIX: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// Which families of sockets a child may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// It has a network of its own: what it opens leads nowhere.
+    /// It has a network of its own: what it opens leads nowhere. Sockets that are files would: no
+    /// mount keeps anybody from connecting to one that can be seen.
     Apart,
+    /// The same, where Landlock keeps it from sockets that are files elsewhere.
+    ApartAndUnix,
     /// It shares the network: it opens none.
     None,
 }
@@ -120,6 +125,7 @@ fn closed(sockets: Sockets) -> Made<Rules> {
     let mut rules: Rules =
         CLOSED.iter().chain(CLOSED_HERE).map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_socket, families(sockets)?);
+    rules.insert(libc::SYS_socketpair, loose_pairs()?);
     rules.insert(libc::SYS_clone, namespaces()?);
     rules.extend(devices()?);
     rules.extend(set_id()?);
@@ -134,12 +140,20 @@ fn closed(sockets: Sockets) -> Made<Rules> {
 fn families(sockets: Sockets) -> Made<Vec<Rule>> {
     let open = match sockets {
         Sockets::Apart => FAMILIES,
+        Sockets::ApartAndUnix => FAMILIES_AND_UNIX,
         Sockets::None => return Ok(Vec::new()),
     };
     let other = open
         .iter()
         .map(|family| Condition::new(0, Length::Dword, Op::Ne, u64::from(family.unsigned_abs())));
     Ok(vec![Rule::new(other.collect::<Made<_>>()?)?])
+}
+
+/// Pairs of sockets of which one can be sent elsewhere later. Those of streams stay together.
+fn loose_pairs() -> Made<Vec<Rule>> {
+    // The kernel takes a raw one for one of datagrams.
+    let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| u64::from(kind.unsigned_abs()));
+    kinds.iter().map(|kind| one(1, Length::Dword, Op::MaskedEq(0xf), *kind)).collect()
 }
 
 fn namespaces() -> Made<Vec<Rule>> {

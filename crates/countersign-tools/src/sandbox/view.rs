@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use countersign_core::{Effect, Outside, Target};
 
 use super::guarded;
+use super::mounts::Mounts;
 use crate::workspace::Workspace;
 
 /// Which other machines a child can reach.
@@ -29,6 +30,8 @@ pub struct View {
     /// What may be read although it holds keys, and written although it steers what runs later.
     pub(super) reads: Vec<PathBuf>,
     pub(super) writes: Vec<PathBuf>,
+    /// What the call itself moves or removes.
+    pub(super) moved: Vec<PathBuf>,
     /// Whether it is git alone that runs: it changes its own folder, but not what makes it run things.
     pub(super) only_git: bool,
     pub(super) network: Network,
@@ -72,6 +75,7 @@ impl View {
             home: home.map(Path::to_owned),
             reads: Vec::new(),
             writes: Vec::new(),
+            moved: Vec::new(),
             only_git: false,
             network: Network::Off,
             outside: Vec::new(),
@@ -88,10 +92,15 @@ impl View {
         for effect in effects {
             match effect {
                 Effect::Read(target) | Effect::ReadAll(target) => self.reads.push(path(target)),
-                Effect::Write(target) | Effect::Delete(target) | Effect::DeleteAll(target) => {
+                Effect::Write(target) => self.writes.push(path(target)),
+                Effect::Delete(target) | Effect::DeleteAll(target) => {
                     self.writes.push(path(target));
+                    self.moved.push(path(target));
                 }
-                Effect::Rename { from, to } => self.writes.extend([path(from), path(to)]),
+                Effect::Rename { from, to } => {
+                    self.writes.extend([path(from), path(to)]);
+                    self.moved.extend([path(from), path(to)]);
+                }
                 Effect::Net { host: Some(host) } => self.network = self.network.and(host),
                 Effect::Net { host: None } => self.network = Network::Public,
                 Effect::Env { .. }
@@ -211,16 +220,42 @@ impl View {
         inside.map(|below| source.join(below)).collect()
     }
 
-    /// Returns what it cannot see outside the roots. A root below it can be seen all the same.
+    /// Returns what the call itself moves or removes, as it is named in a source.
+    pub(super) fn moved_in(&self, root: &Root) -> Vec<PathBuf> {
+        let inside = self.moved.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
+        inside.map(|below| root.source.join(below)).collect()
+    }
+
+    /// Returns our own state within a root, as it is named in its source.
+    pub(super) fn own_in(&self, root: &Root) -> Vec<PathBuf> {
+        let inside = self.own.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
+        inside.map(|below| root.source.join(below)).collect()
+    }
+
+    /// Returns what it cannot see outside the roots, under none of its names. A root below it can be
+    /// seen all the same.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let keys = guarded::keys(self.home.as_deref());
         let is_asked_for = |key: &PathBuf| self.reads.contains(key);
         let keys = keys.into_iter().filter(|key| !is_asked_for(key));
         let mut hidden: Vec<_> = self.own.iter().cloned().chain(keys).collect();
+        let mounts = Mounts::read();
+        let second: Vec<_> = hidden.iter().flat_map(|path| mounts.other_names(path)).collect();
+        hidden.extend(second);
+        hidden.extend(self.second_names(&mounts));
         hidden.retain(|it| !self.roots.iter().any(|root| root.path.starts_with(it)));
         hidden.sort();
         hidden.dedup();
         hidden
+    }
+
+    /// Returns where else the roots can be seen, in which nothing would be hidden or protected.
+    fn second_names(&self, mounts: &Mounts) -> Vec<PathBuf> {
+        let places = self.roots.iter().flat_map(|root| [&root.path, &root.source]);
+        let names = places.flat_map(|place| mounts.other_names(place));
+        // Within a root it is looked at like everything else there.
+        let is_in_root = |name: &PathBuf| self.roots.iter().any(|it| name.starts_with(&it.path));
+        names.filter(|name| !is_in_root(name)).collect()
     }
 
     /// Returns why there can be no such view.
@@ -232,6 +267,15 @@ impl View {
             Some("the workspace is the whole file system".to_owned())
         } else if own {
             Some("the workspace lies where Countersign keeps its own state".to_owned())
+        } else if let Some(name) = self
+            .second_names(&Mounts::read())
+            .into_iter()
+            .find(|name| self.roots.iter().any(|root| root.path.starts_with(name)))
+        {
+            Some(format!(
+                "the workspace can also be seen at `{}`, in which another of its roots lies",
+                name.display()
+            ))
         } else {
             let odd = self.roots.iter().find(|root| text(&root.path) || text(&root.source))?;
             Some(format!("the path `{}` is not text", odd.path.display()))

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use countersign_core::Special;
 
-use super::guarded::{self, Guarded};
+use super::guarded::Guarded;
 use super::limits::Limits;
 use super::overlay::Layers;
+use super::pins::Pins;
 use super::view::{Root, View};
 
 /// Where the launcher and the way to the proxy are, inside.
@@ -30,12 +31,26 @@ pub(super) struct Words<'a> {
     pub(super) proxy: Option<&'a Path>,
     pub(super) limits: Limits,
     pub(super) cwd: &'a Path,
-    /// Folders that stand in for what is missing.
-    pub(super) stand_ins: &'a [PathBuf],
+    /// What is guarded in each root, in the order of the roots.
+    pub(super) guarded: &'a [GuardedRoot],
     /// Where the overlays of roots are.
     pub(super) overlays: &'a [Layers],
     /// Files outside the roots that can be changed.
     pub(super) outside: &'a [PathBuf],
+}
+
+/// What is guarded in a root.
+#[derive(Debug, Default)]
+pub(super) struct GuardedRoot {
+    pub(super) guarded: Vec<Guarded>,
+    /// The folders above it.
+    pub(super) pins: Pins,
+}
+
+/// What happens to a path in a root.
+enum Guarding {
+    Pinned,
+    Guarded(Special),
 }
 
 impl Words<'_> {
@@ -68,8 +83,8 @@ impl Words<'_> {
             let how = if root.is_fixed { "--ro-bind" } else { "--bind" };
             words.bind(how, self.place_of(root), &root.path);
         }
-        for root in &view.roots {
-            self.guard(&mut words, view, root);
+        for (root, guarded) in view.roots.iter().zip(self.guarded) {
+            self.guard(&mut words, view, root, guarded);
         }
         for file in self.outside {
             words.bind("--bind", file, file);
@@ -97,28 +112,24 @@ impl Words<'_> {
     }
 
     /// What is guarded within a root, parents first.
-    fn guard(&self, words: &mut Mounts, view: &View, root: &Root) {
-        let mut guarded = guarded::within(&root.source);
-        let mut more: Vec<_> = self.stand_ins.iter().map(PathBuf::as_path).collect();
-        more.push(self.launcher);
-        for path in more.into_iter().filter(|path| path.starts_with(&root.source)) {
-            guarded.push(Guarded { path: path.to_owned(), special: Special::Protected });
-        }
-        guarded.sort_by(|a, b| a.path.cmp(&b.path));
-        guarded.dedup();
-        for Guarded { path: found, special } in guarded {
-            let below = found.strip_prefix(&root.source).unwrap_or(&found);
-            let spot = Spot {
-                from: &self.place_of(root).join(below),
-                at: &root.path.join(below),
-                found: &found,
-            };
-            match special {
-                Special::Secret
+    fn guard(&self, words: &mut Mounts, view: &View, root: &Root, guarded: &GuardedRoot) {
+        let pinned = guarded.pins.folders.iter().map(|path| (path, Guarding::Pinned));
+        let found = guarded.guarded.iter().filter(|it| !it.is_link);
+        let found = found.map(|it| (&it.path, Guarding::Guarded(it.special)));
+        let mut places: Vec<_> = pinned.chain(found).collect();
+        places.sort_by(|a, b| a.0.cmp(b.0));
+        places.dedup_by(|a, b| a.0 == b.0);
+        for (found, guarding) in places {
+            let below = found.strip_prefix(&root.source).unwrap_or(found);
+            let spot =
+                Spot { from: &self.place_of(root).join(below), at: &root.path.join(below), found };
+            match guarding {
+                Guarding::Guarded(Special::Secret)
                     if view.reads.iter().chain(&view.writes).any(|it| it == spot.at) => {}
-                Special::Secret => words.hide(&found, spot.at, self.nothing),
+                Guarding::Guarded(Special::Secret) => words.hide(found, spot.at, self.nothing),
                 _ if root.is_fixed => {}
-                _ => spot.protect(words, view),
+                Guarding::Pinned => words.bind("--bind", spot.from, spot.at),
+                Guarding::Guarded(_) => spot.protect(words, view),
             }
         }
         for own in view.own.iter().filter(|own| own.starts_with(&root.path)) {

@@ -68,6 +68,16 @@ async fn without_bubblewrap_there_is_still_a_fence() {
     let server = std::process::id();
     let process = run(&world, &format!("cat /proc/{server}/environ; kill -0 {server}")).await;
     assert!(process.is_error && process.content.contains("ran in a sandbox"), "{process:?}");
+    // What it does not do, it does not claim.
+    world.write(".env", "KEY=1");
+    world.write("x.sh", "cat .env; cat /etc/shadow");
+    let seen = run(&world, "bash x.sh").await.content;
+    assert!(seen.contains("KEY=1") && seen.contains("ran in a sandbox"), "{seen}");
+    let described = world.toolbox.get("Bash").unwrap().description().to_owned();
+    for claim in [&seen, &described] {
+        assert!(!claim.contains(".env`") && !claim.contains("no files that hold keys"), "{claim}");
+    }
+    assert!(described.contains("Within the workspace nothing is hidden"), "{described}");
 }
 
 #[tokio::test]

@@ -32,7 +32,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    fn within(folder: tempfile::TempDir) -> Self {
         let base = folder.path().canonicalize().unwrap();
         let (root, outside) = (base.join("ws"), base.join("outside"));
         fs::create_dir(&root).unwrap();
@@ -54,15 +57,33 @@ impl World {
         Self::in_sandbox_of(|_| {}).await
     }
 
+    /// The same in a place that is seen inside, which `/tmp` is not.
+    pub(crate) async fn in_visible_sandbox() -> Option<Self> {
+        Self::in_sandbox_within(visible_folder(), |_| {}).await
+    }
+
+    /// The same in a folder.
+    pub(crate) async fn in_sandbox_at(folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap();
+        Self::in_sandbox_within(folder, |_| {}).await.unwrap()
+    }
+
     /// The same, with something about the sandbox changed.
     pub(crate) async fn in_sandbox_of(change: impl FnOnce(&mut Setup)) -> Option<Self> {
+        Self::in_sandbox_within(tempfile::tempdir().unwrap(), change).await
+    }
+
+    async fn in_sandbox_within(
+        folder: tempfile::TempDir,
+        change: impl FnOnce(&mut Setup),
+    ) -> Option<Self> {
         #[expect(clippy::disallowed_methods, reason = "what a tester says is in the environment")]
         let without = std::env::var("COUNTERSIGN_TEST_WITHOUT").unwrap_or_default();
         if without.split(',').any(|it| it == "bubblewrap") {
             println!("this is left out, as COUNTERSIGN_TEST_WITHOUT says");
             return None;
         }
-        let world = Self::new();
+        let world = Self::within(folder);
         let launcher = env!("CARGO_BIN_EXE_countersign-sandbox").to_owned();
         let mut setup = Setup::new(vec![launcher], world.outside.join("own/sandbox"));
         change(&mut setup);
@@ -302,4 +323,17 @@ fn pending(
 #[track_caller]
 pub(crate) fn assert_has(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+/// Returns a folder that is seen inside a sandbox, with a short path, as sockets need one.
+fn visible_folder() -> tempfile::TempDir {
+    #[expect(clippy::disallowed_methods, reason = "a tester's home is in the environment")]
+    let home = std::env::var("HOME").unwrap_or_default();
+    let is_private =
+        |path: &Path| ["/tmp", "/var/tmp", "/run", "/dev"].iter().any(|it| path.starts_with(it));
+    let places = [home.as_str(), env!("CARGO_TARGET_TMPDIR"), "/srv"].map(Path::new);
+    let mut visible = places.into_iter().filter(|place| !is_private(place));
+    let made =
+        visible.find_map(|place| tempfile::Builder::new().prefix("cs").tempdir_in(place).ok());
+    made.expect("this needs a folder outside /tmp that can be written: set HOME to one")
 }

@@ -84,6 +84,15 @@ async fn metrics_are_served_in_prometheus_format() {
     };
     run(&mut client, "read nothing.txt", "result/success").await;
     let prompt = "Create a new file called a.txt with the content \"one\"";
+    let asked = run(&mut client, prompt, "tool_approval_request").await;
+    let id = asked["request_id"].as_str().unwrap();
+    let approve = format!("{}/my/projects/default/approvals/{id}/approve", serving.url);
+    for _ in 0..3 {
+        let request = reqwest::Client::new().post(&approve).bearer_auth(TOKEN).body("{}");
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+    client.until("result/success").await;
+    let prompt = "Create a new file called b.txt with the content \"two\"";
     run(&mut client, prompt, "tool_approval_request").await;
     let metrics = reqwest::get(format!("{}/metrics", serving.url)).await.unwrap();
     let metrics = metrics.text().await.unwrap();
@@ -91,7 +100,9 @@ async fn metrics_are_served_in_prometheus_format() {
         let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name}: {metrics}")).parse().unwrap()
     };
-    assert_eq!(value("countersign_runs_total").to_string(), "2");
+    assert_eq!(value("countersign_runs_total").to_string(), "3");
+    let approved = value("countersign_decisions_total{status=\"approved\"}").to_string();
+    assert_eq!(approved, "1", "the same decision said again is none");
     assert_eq!(value("countersign_pending").to_string(), "1", "one waits for a person");
     assert!(value("countersign_commits_total") >= 1.0);
     assert!(value("countersign_writes_total") >= value("countersign_commits_total"));

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
 use countersign_tools::Limits;
 use serde_json::json;
@@ -42,6 +42,7 @@ async fn reading_keys() {
     fs::write(&key, "OF-THE-HOME").unwrap();
     world.write(".env", "OF-THE-PROJECT");
     world.write("sub/deploy.pem", "OF-THE-PROJECT");
+    world.write("1/2/3/4/5/6/7/8/9/10/11/12/.env", "OF-THE-PROJECT");
     let script = "cat ~/.ssh/id_rsa; cat .env; cat sub/deploy.pem; grep -r OF-THE . ; cp -r . /tmp/all; \
                   cat /tmp/all/.env";
     let output = attempt(&world, script).await;
@@ -109,7 +110,7 @@ async fn abstract_sockets() {
     );
     let output = attempt(&world, &script).await;
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
-    assert_told(&output, NETWORK);
+    assert_told(&output, CLOSED);
 }
 
 #[tokio::test]
@@ -126,8 +127,34 @@ async fn sockets_of_services() {
     );
     let output = attempt(&world, &script).await;
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
-    assert_told(&output, "`/tmp` is private");
+    assert_told(&output, CLOSED);
     assert!(!output.contains("docker") && !output.contains("dbus"), "{output}");
+}
+
+#[tokio::test]
+async fn sockets_in_the_home() {
+    let Some(world) = World::in_visible_sandbox().await else { return };
+    let folder = world.outside.join("home/.docker/desktop");
+    fs::create_dir_all(&folder).unwrap();
+    let stream = UnixListener::bind(folder.join("docker.sock")).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    let datagrams = UnixDatagram::bind(folder.join("log.sock")).unwrap();
+    datagrams.set_nonblocking(true).unwrap();
+    let script = r#"ls ~/.docker/desktop
+        perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
+            connect(S, pack_sockaddr_un("$ENV{HOME}/.docker/desktop/docker.sock")) or die "connect: $!"'
+        for kind in 2 3; do
+            perl -MSocket -e 'socketpair(A, B, AF_UNIX, shift, 0) or die "socketpair: $!";
+                send(A, "hi", 0, pack_sockaddr_un("$ENV{HOME}/.docker/desktop/log.sock")) or die "send: $!"' $kind
+        done
+        perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die "socketpair: $!";
+            connect(A, pack_sockaddr_un("$ENV{HOME}/.docker/desktop/docker.sock")) or die "again: $!"'"#;
+    let output = attempt(&world, script).await;
+    assert_has(&output, "docker.sock\nlog.sock");
+    assert_has(&output, "again: ");
+    assert_eq!(stream.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+    assert_eq!(datagrams.recv(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    assert_told(&output, CLOSED);
 }
 
 #[tokio::test]
@@ -286,6 +313,97 @@ async fn what_steers_later_runs() {
     assert_has(&output, "/lefthook.yml` steers what runs later");
     assert!(!world.path("lefthook.yml").exists());
     assert_eq!(world.text("put-aside.lefthook.yml"), "evil\n");
+}
+
+#[tokio::test]
+async fn folders_moved_from_under_what_steers_later_runs() {
+    let Some(world) = World::in_sandbox().await else { return };
+    let files = [".github/workflows/ci.yml", "pkg/.vscode/tasks.json", "lib/.git/hooks/pre-commit"];
+    for file in files {
+        world.write(file, "real");
+    }
+    world.write("pkg/a", "a");
+    for file in files {
+        let top = file.split('/').next().unwrap();
+        let folder = file.rsplit_once('/').unwrap().0;
+        let script = format!(
+            "mv {top} away; mkdir -p {folder}; echo evil > {file}; rm -rf {top}
+            perl -e 'rename \"{top}\", \"away\" or die \"$!\"'; mkdir -p {folder}; echo evil > {file}"
+        );
+        let output = attempt(&world, &script).await;
+        assert_told(&output, "neither moved nor removed");
+        assert_eq!(world.text(file), "real");
+        assert!(!world.path("away").exists());
+    }
+    assert!(!world.path("pkg/a").exists(), "all the rest of a folder can be removed");
+    let work = "mkdir pkg/b && echo 1 > pkg/b/x && mv pkg/b pkg/c && mv pkg/c/x y && mv y pkg/ && cat pkg/y";
+    assert_eq!(attempt(&world, work).await, "1");
+    // What the call itself says of a folder was judged.
+    world.ok("Bash", json!({"command": "mv .github gh"})).await;
+    assert_eq!(world.text("gh/workflows/ci.yml"), "real");
+}
+
+#[tokio::test]
+async fn what_steers_later_runs_below_the_top() {
+    let Some(world) = World::in_sandbox().await else { return };
+    world.write("pkg/a", "a");
+    world.write("1/2/3/4/5/6/7/8/9/a", "a");
+    let script = "mkdir -p new/.github/workflows pkg/.vscode node_modules/p/.vscode
+        echo evil > new/.github/workflows/x.yml; echo evil > pkg/.vscode/tasks.json
+        echo evil > 1/2/3/4/5/6/7/8/9/.mcp.json";
+    let output = attempt(&world, script).await;
+    for name in ["new/.github/workflows", "pkg/.vscode", "1/2/3/4/5/6/7/8/9/.mcp.json"] {
+        assert_has(&output, &format!("/{name}` steers what runs later"));
+        assert!(!world.path(name).exists(), "{name}");
+    }
+    assert_eq!(world.text("new/.github/put-aside.workflows/x.yml"), "evil\n");
+    assert!(world.path("node_modules/p/.vscode").exists());
+    let named = "mkdir -p pkg/.vscode && echo 1 > pkg/.vscode/tasks.json";
+    world.ok("Bash", json!({"command": named})).await;
+    assert_eq!(world.text("pkg/.vscode/tasks.json"), "1\n");
+}
+
+/// This test starts itself once more where its workspace is mounted a second time.
+#[tokio::test]
+async fn a_second_mount_of_the_workspace() {
+    const SECOND: &str = "COUNTERSIGN_TEST_SECOND_MOUNT";
+    #[expect(clippy::disallowed_methods, reason = "this is how it knows that it was started again")]
+    let places = std::env::var(SECOND);
+    let Ok(places) = places else {
+        let Some(world) = World::in_visible_sandbox().await else { return };
+        let [real, second] = ["real", "second"].map(|name| world.outside.join(name));
+        for folder in [&real, &second] {
+            fs::create_dir(folder).unwrap();
+        }
+        #[expect(clippy::disallowed_methods, reason = "what it tests starts again from here")]
+        let status = std::process::Command::new("bwrap")
+            .args(["--unshare-user", "--dev-bind", "/", "/", "--bind"])
+            .args([&real, &second])
+            .arg("--")
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "sandbox::escapes::a_second_mount_of_the_workspace", "--nocapture"])
+            .env(SECOND, format!("{}\n{}", real.display(), second.display()))
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    };
+    let (real, second) = places.split_once('\n').unwrap();
+    let world = World::in_sandbox_at(real.as_ref()).await;
+    world.write(".env", "THE-KEY");
+    world.write("plain", "plain");
+    fs::create_dir(world.outside.join("home/.aws")).unwrap();
+    fs::write(world.outside.join("home/.aws/credentials"), "THE-KEY").unwrap();
+    let there = world.root.strip_prefix(real).unwrap().to_owned();
+    let [root, home] = [there.join("."), there.join("../outside/home")]
+        .map(|below| std::path::Path::new(second).join(below).display().to_string());
+    assert_eq!(fs::read_to_string(format!("{root}/.env")).unwrap(), "THE-KEY");
+    let script =
+        format!("cat {root}/.env {home}/.aws/credentials; ls {root}; ls {home}; cat plain");
+    let output = attempt(&world, &script).await;
+    assert!(!output.contains("THE-KEY"), "{output}");
+    assert_has(&output, "plain");
+    assert_told(&output, HIDDEN);
 }
 
 #[tokio::test]
