@@ -39,6 +39,7 @@ mod simulate;
 pub mod store;
 mod submit;
 mod timeouts;
+mod tokens;
 mod waiting;
 
 pub use always::{Always, Scope};
@@ -68,3 +69,4 @@ pub use store::{
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;
+pub use tokens::CreateTokenError;

@@ -15,7 +15,7 @@ use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
 use crate::tools::{available, calls, executions, lease, result};
-use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions, undo};
+use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessions, undo};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -30,6 +30,7 @@ use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions, undo};
         health::healthz,
         health::readyz,
         health::metrics,
+        identity::prove,
         projects::list,
         projects::make,
         projects::get,

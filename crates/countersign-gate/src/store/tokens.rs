@@ -105,6 +105,16 @@ impl Store {
             .await
     }
 
+    /// Returns whether a token is there and was not revoked.
+    pub async fn is_token_good(&self, id: Uuid) -> Result<bool, StoreError> {
+        self.readers
+            .read(move |db| {
+                let good = "SELECT id FROM tokens WHERE id = $1 AND revoked_at IS NULL";
+                Ok(db.one(good, values![id.to_string()])?.is_some())
+            })
+            .await
+    }
+
     /// Returns all tokens, revoked ones too, the oldest first.
     pub async fn list_tokens(&self) -> Result<Vec<ApiToken>, StoreError> {
         self.readers

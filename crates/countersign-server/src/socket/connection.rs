@@ -14,6 +14,7 @@ use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
 use super::message::{Body, Place, ServerMessage, SystemMessage};
 use super::request::ApprovalRequest;
 use super::watched::Watched;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -32,7 +33,7 @@ pub(super) struct Gone;
 pub(crate) struct Connection {
     pub(super) app: App,
     pub(super) project: ProjectId,
-    pub(super) person: String,
+    pub(super) caller: Caller,
     pub(super) follow: Follow,
     pub(super) watched: Watched,
     /// Requests that wait and that this client has been shown: none comes twice, and what becomes of
@@ -48,14 +49,14 @@ impl Connection {
     pub(crate) async fn open(
         app: App,
         project: ProjectId,
-        person: String,
+        caller: Caller,
     ) -> Result<Self, ApiError> {
         let head = app.gate.store().head(&project).await?;
         let follow = app.gate.follow(&project, head).await?;
         Ok(Self {
             app,
             project,
-            person,
+            caller,
             follow,
             watched: Watched::Own(HashSet::new()),
             shown: HashSet::new(),
@@ -86,6 +87,9 @@ impl Connection {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
                 },
                 seen = self.follow.next() => match seen {
+                    Some(_) if !self.app.sign_ins.is_still_good(&self.caller).await => {
+                        return close(socket, "the token was revoked").await;
+                    }
                     Some(Ok(seen)) => self.tell(socket, seen).await?,
                     Some(Err(error)) => return self.give_up(socket, &error).await,
                     None => return Err(Gone),

@@ -18,6 +18,7 @@ mod flow;
 mod hardening;
 mod projects;
 mod resuming;
+mod roles;
 mod rules;
 mod stream;
 mod streaming;

@@ -99,7 +99,7 @@ struct Client {
 
 impl Client {
     async fn open(args: ClientArgs) -> anyhow::Result<Self> {
-        let token = link::token(&args.at)?;
+        let token = link::credential(&args.at)?;
         let side = settings::side(&args)?;
         let sandbox = sandbox::beside(args.sandbox, None).await?;
         let worth = match args.sandbox {
