@@ -7,7 +7,7 @@ const SECRET = "0f".repeat(32);
 afterEach(() => window.localStorage.clear());
 
 function take(hash: string) {
-  const replaceState = vi.fn();
+  const replaceState = vi.fn<History["replaceState"]>();
   takePageSecret(
     { hash, pathname: "/agent", search: "?a=1" } as Location,
     { state: null, replaceState } as unknown as History,
