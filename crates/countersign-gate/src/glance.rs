@@ -8,8 +8,8 @@ use std::path::Path;
 use countersign_core::rule::{Anchors, Layer, RuleSet};
 use countersign_core::{ProjectId, SessionId};
 
-use crate::rules::compiled;
 use crate::identity::ServerPublicKey;
+use crate::rules::compiled;
 use crate::store::{StoreError, glance, public_key_of, rules_of};
 
 /// Returns the rules that hold in a project and one of its conversations: those of the files given, and

@@ -42,7 +42,8 @@ impl Gate {
 
 impl ServerIdentity {
     fn from_seed(seed: &[u8; 32]) -> Result<Self, StoreError> {
-        let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|why| broken(why.to_string()))?;
+        let pair =
+            Ed25519KeyPair::from_seed_unchecked(seed).map_err(|why| broken(why.to_string()))?;
         Ok(Self(Arc::new(pair)))
     }
 
@@ -81,7 +82,8 @@ impl FromStr for ServerPublicKey {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let key = text.strip_prefix(SCHEME).and_then(from_hex);
-        key.map(Self).ok_or_else(|| format!("a server's key is `{SCHEME}` and 64 hexadecimal digits"))
+        key.map(Self)
+            .ok_or_else(|| format!("a server's key is `{SCHEME}` and 64 hexadecimal digits"))
     }
 }
 
@@ -136,7 +138,8 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_not_read_as_one() {
-        for text in ["", "ed25519:", "ed25519:00", "rsa:00", &format!("ed25519:{}", "g".repeat(64))] {
+        for text in ["", "ed25519:", "ed25519:00", "rsa:00", &format!("ed25519:{}", "g".repeat(64))]
+        {
             assert!(text.parse::<ServerPublicKey>().is_err(), "{text}");
         }
     }

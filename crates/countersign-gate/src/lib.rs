@@ -63,8 +63,8 @@ pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
     Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
-    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun, Origin,
-    PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError,
+    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun,
+    Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError,
     StoredProject, StoredRule, TokenRole, Undo, floor,
 };
 pub use submit::{Question, Submitted};

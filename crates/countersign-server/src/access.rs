@@ -203,11 +203,7 @@ impl FromRequestParts<App> for SignedIn {
 }
 
 /// Lets a request through to its handler if its credential is good for it, or answers why not.
-pub(crate) async fn check_access(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn check_access(State(app): State<App>, request: Request, next: Next) -> Response {
     // Nothing is at an address that matches no route, for anybody.
     let Some(route) = request.extensions().get::<MatchedPath>() else {
         return next.run(request).await;

@@ -21,7 +21,8 @@ use crate::rules::{check, simulate};
 use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, result};
 use crate::{
-    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions, socket, undo,
+    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions, socket,
+    undo,
 };
 
 /// Scripts, styles and connections only from here; nothing may frame the page.

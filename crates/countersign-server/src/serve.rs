@@ -69,8 +69,7 @@ impl Server {
         }
         let stopping = CancellationToken::new();
         let identity = gate.server_identity().await?;
-        let app =
-            App::new(self.config, address, identity, self.body_patience, stopping.clone());
+        let app = App::new(self.config, address, identity, self.body_patience, stopping.clone());
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;

@@ -46,7 +46,11 @@ impl NotProven {
 }
 
 /// Makes a client challenge every connection, where the server's key is known.
-pub(crate) fn proven(client: ClientBuilder, url: &Url, key: Option<ServerPublicKey>) -> ClientBuilder {
+pub(crate) fn proven(
+    client: ClientBuilder,
+    url: &Url,
+    key: Option<ServerPublicKey>,
+) -> ClientBuilder {
     let (Some(key), Some(host)) = (key, url.host_str()) else { return client };
     let host = match url.port_or_known_default() {
         Some(port) => format!("{host}:{port}"),

@@ -1,6 +1,6 @@
 //! The door: credentials, hosts, origins, and what is open to all.
 
-use reqwest::header::{COOKIE, HeaderName, HOST, LOCATION, ORIGIN, SET_COOKIE};
+use reqwest::header::{COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
@@ -87,7 +87,11 @@ async fn a_cookie_alone_opens_neither_socket_nor_stream() {
     assert!(socket(Some("countersign, countersign.session.0".to_owned())).await.is_err());
     let offered = format!("countersign, countersign.session.{page}");
     let (_, answer) = socket(Some(offered)).await.unwrap();
-    assert_eq!(answer.headers()["sec-websocket-protocol"], "countersign", "the secret is not echoed");
+    assert_eq!(
+        answer.headers()["sec-websocket-protocol"],
+        "countersign",
+        "the secret is not echoed"
+    );
 }
 
 #[tokio::test]

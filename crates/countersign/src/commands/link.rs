@@ -145,7 +145,7 @@ pub(crate) fn credential(args: &AtServer) -> anyhow::Result<ServerCredential> {
             error: anyhow::anyhow!("there is no token for the server"),
             hint: "give --token-file, or set COUNTERSIGN_TOKEN; `countersign token create` makes \
                    one"
-                .to_owned(),
+            .to_owned(),
         });
     };
     let server_key = match credential.server_key {
@@ -248,9 +248,8 @@ mod tests {
     #[test]
     fn any_way_to_write_the_server_leads_to_the_project() {
         let token = || ServerCredential { token: "t".into(), server_key: None };
-        let project = |server: &str, id: &str| {
-            Link::new(server, id, token()).unwrap().project.to_string()
-        };
+        let project =
+            |server: &str, id: &str| Link::new(server, id, token()).unwrap().project.to_string();
         assert_eq!(project("http://h:1", "default"), "http://h:1/my/projects/default");
         assert_eq!(project(" http://h:1/ ", "a/../b"), "http://h:1/my/projects/a%2F..%2Fb");
         assert_eq!(project("https://h/gate/?x=1", "p"), "https://h/gate/my/projects/p");

@@ -101,7 +101,9 @@ async fn create(args: &TokenCreateArgs) -> anyhow::Result<()> {
         Some(file) => output::line(&format!("The token is in {}", file.display())),
         None => output::line(&made.secret),
     }
-    output::note(&format!("`{name}` has the role {role}; `countersign token revoke {id}` ends it."));
+    output::note(&format!(
+        "`{name}` has the role {role}; `countersign token revoke {id}` ends it."
+    ));
     if args.file.is_none() {
         output::note("The token is shown this once: only its hash is kept.");
     }

@@ -297,9 +297,7 @@ fn credential(asking: &Asking, here: bool) -> Result<Option<ServerCredential>, U
     };
     let credential = match (&asking.token_file, &asking.token) {
         (Some(file), _) => Some(read(file)?),
-        (None, Some(token)) => {
-            Some(ServerCredential { token: token.clone(), server_key: None })
-        }
+        (None, Some(token)) => Some(ServerCredential { token: token.clone(), server_key: None }),
         (None, None) => own().as_deref().map(read).transpose()?,
     };
     let Some(credential) = credential else { return Ok(None) };
