@@ -59,7 +59,7 @@ async fn a_sign_in_ends_with_its_time_and_with_its_token() {
         token: Some(token.id),
         page_secret,
     };
-    let until = after(now, Duration::from_secs(60));
+    let until = after(now, Duration::from_mins(1));
     store.keep_sign_in(&cookie, sign_in.clone(), now, until).await.unwrap();
     assert_eq!(store.find_sign_in(&cookie, now).await.unwrap(), Some(sign_in));
     assert_eq!(store.find_sign_in(&cookie, until).await.unwrap(), None);

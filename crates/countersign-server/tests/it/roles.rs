@@ -181,6 +181,8 @@ async fn a_socket_takes_from_each_role_what_it_may_say() {
     let request = deciding.until("tool_approval_request").await;
     let shown = viewing.until("tool_approval_request").await;
     assert_eq!(shown["request_id"], request["request_id"]);
+    assert_eq!(shown["allowed_decisions"], json!([]), "nothing is offered that is refused");
+    assert_ne!(request["allowed_decisions"], json!([]));
     viewing.decide(&shown, true, None).await;
     assert_eq!(viewing.until("error").await["content"]["code"], "role");
     for command in ["cancel", "approve_all"] {

@@ -56,6 +56,20 @@ async fn the_token_of_the_hook_cannot_approve_list_or_change_anything() {
     assert_eq!(status, StatusCode::OK, "what waited still waits for a person: {decided}");
 }
 
+#[test]
+fn the_hook_keeps_its_token_while_it_is_good() {
+    let serving = Serving::start(&SERVE, &[]);
+    let home = serving.home.path();
+    let first = token_in(&install_hook(&serving));
+    assert_eq!(token_in(&install_hook(&serving)), first);
+    let listed = countersign(home).args(["token", "list", "--json"]).output().unwrap().stdout;
+    let listed: Value = serde_json::from_slice(&listed).unwrap();
+    assert_eq!((&listed["role"], &listed["name"]), (&json!("agent"), &json!("hook")));
+    let revoke = ["token", "revoke", listed["id"].as_str().unwrap()];
+    assert_eq!(countersign(home).args(revoke).output().unwrap().status.code(), Some(0));
+    assert_ne!(token_in(&install_hook(&serving)), first);
+}
+
 #[tokio::test]
 async fn the_hook_asks_its_own_server_and_waits_for_a_person() {
     let serving = Serving::start(&SERVE, &[]);
