@@ -104,12 +104,12 @@ pub(crate) fn least_role_for_command(command: &ClientCommand) -> LeastRole {
 
 impl LeastRole {
     fn admits(self, role: TokenRole) -> bool {
-        match (self, role) {
-            (Nobody | PageCookie | Anybody, _) | (_, TokenRole::Admin) => true,
-            (Admin, _) | (Viewer | Approver, TokenRole::Agent) => false,
-            (Viewer | Approver | Agent, TokenRole::Approver) | (Agent, TokenRole::Agent) => true,
-            (Viewer, TokenRole::Viewer) => true,
-            (Approver | Agent, TokenRole::Viewer) => false,
+        match self {
+            Nobody | PageCookie | Anybody => true,
+            Viewer => role != TokenRole::Agent,
+            Agent => role != TokenRole::Viewer,
+            Approver => matches!(role, TokenRole::Approver | TokenRole::Admin),
+            Admin => role == TokenRole::Admin,
         }
     }
 

@@ -81,8 +81,8 @@ pub(crate) async fn report(
     let hidden = !caller.may_see(&call);
     let token = lease.map(LeaseShown::token);
     let (gate, id) = (app.gate.clone(), call.id);
-    let taken = in_time(async move { gate.report(id, token, reported).await }).await;
-    let stands = taken.map_err(|it| {
+    let reporting = in_time(async move { gate.report(id, token, reported).await }).await;
+    let stands = reporting.map_err(|it| {
         let error = ApiError::from(it);
         if hidden { error.without_execution() } else { error }
     })?;
