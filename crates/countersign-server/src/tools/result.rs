@@ -82,10 +82,8 @@ pub(crate) async fn report(
     let token = lease.map(LeaseShown::token);
     let (gate, id) = (app.gate.clone(), call.id);
     let reporting = in_time(async move { gate.report(id, token, reported).await }).await;
-    let stands = reporting.map_err(|it| {
-        let error = ApiError::from(it);
-        if hidden { error.without_execution() } else { error }
-    })?;
+    let stands =
+        reporting.map_err(|error| if hidden { error.without_execution() } else { error })?;
     keeping::after(&app, &stands).await;
     Ok(Json(ResultTaken {
         success: true,
