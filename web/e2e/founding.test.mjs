@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { openTab, rest, startWorld } from "./world.mjs";
+import { TOKEN, openTab, rest, startWorld } from "./world.mjs";
 
 const SCENARIO = `
 [[script]]
@@ -30,6 +30,18 @@ say = "All of it was heard."
 
 /** What the document leaves to the extension: the dialog and the tools. */
 const EXTENSION = `
+// Its page has a cookie, and sends beside it what only its own origin can read.
+const secret = localStorage.getItem("countersign.page-secret");
+const plainFetch = window.fetch;
+window.fetch = (url, options = {}) =>
+  plainFetch(url, { ...options, headers: { ...options.headers, "x-countersign-session": secret } });
+// An EventSource has no headers: it may name a token in its address.
+const PlainEventSource = window.EventSource;
+window.EventSource = class extends PlainEventSource {
+  constructor(url) {
+    super(url + "?token=" + window.streamToken);
+  }
+};
 const heard = (window.heard = []);
 function showApprovalDialog(tool, risk, seconds) {
   heard.push(["asked", tool, risk, seconds]);
@@ -51,6 +63,7 @@ test("the founding document's client runs unchanged", async (t) => {
   // The one placeholder of the document that is not JavaScript.
   const client = written.replace("'/my/projects/{projectId}/chat/stream'", `'/my/projects/${id}/chat/stream'`);
   assert.notEqual(client, written);
+  await page.evaluate((token) => (window.streamToken = token), TOKEN);
   await page.evaluate(`(() => { const projectId = ${JSON.stringify(id)}; ${EXTENSION} ${client}
     return new Promise((open) => eventSource.addEventListener("open", () => open())); })()`);
 

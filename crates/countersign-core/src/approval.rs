@@ -55,6 +55,9 @@ pub struct Basis {
     pub edited_from: Option<Value>,
     /// What moved since it was approved before, where it is asked again.
     pub asked_again: Option<String>,
+    /// The id of the token whose holder handed the call in, where it came over the API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted_by: Option<String>,
 }
 
 /// One call on its way, and everything its decision is bound to.

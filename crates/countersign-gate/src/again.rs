@@ -111,6 +111,7 @@ fn heir_of(
 ) -> Approval {
     let call = ToolCall { id: new_id(), ..old.call.clone() };
     let edited_from = old.basis.edited_from.clone();
-    let basis = Basis { edited_from, asked_again, ..Basis::default() };
+    let submitted_by = old.basis.submitted_by.clone();
+    let basis = Basis { edited_from, asked_again, submitted_by, ..Basis::default() };
     Approval { id, basis, ..draft(call, now) }.bound()
 }

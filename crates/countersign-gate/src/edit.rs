@@ -108,6 +108,7 @@ impl Gate {
         let mut next = Approval { id: new_id(), ..shown };
         next.call.id = new_id();
         next.basis.edited_from = Some(original);
+        next.basis.submitted_by.clone_from(&asked.basis.submitted_by);
         next.basis.asked_again =
             Some(format!("what you made of it is {}, not {}", next.risk, asked.risk));
         let timeouts = self.timeouts(&next.call.project).await?;

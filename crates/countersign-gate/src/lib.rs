@@ -22,6 +22,7 @@ mod gate;
 mod glance;
 mod hints;
 mod history;
+mod identity;
 mod journal;
 mod leases;
 mod live;
@@ -38,6 +39,7 @@ mod simulate;
 pub mod store;
 mod submit;
 mod timeouts;
+mod tokens;
 mod waiting;
 
 pub use always::{Always, Scope};
@@ -48,7 +50,8 @@ pub use edit::{Amended, Edit};
 pub use executors::Role;
 pub use follow::{Follow, Seen};
 pub use gate::{DecideError, Gate, Passage, new_id};
-pub use glance::rules_at;
+pub use glance::{rules_at, server_key_at};
+pub use identity::{ServerIdentity, ServerPublicKey};
 pub use journal::Journal;
 pub use leases::ReportError;
 pub use live::{Live, News};
@@ -59,10 +62,11 @@ pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE
 pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
-    Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles, DatabaseUrl,
-    DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun, Origin, Project,
-    ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError, StoredProject, StoredRule,
-    Undo, floor,
+    Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
+    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun,
+    Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError,
+    StoredProject, StoredRule, TokenRole, Undo, floor,
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;
+pub use tokens::CreateTokenError;

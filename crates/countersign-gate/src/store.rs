@@ -23,9 +23,11 @@ mod projects;
 mod readers;
 mod rules;
 mod runs;
+mod server_keys;
 mod servers;
 mod sign_ins;
 mod sqlite;
+mod tokens;
 mod value;
 mod writer;
 
@@ -58,9 +60,12 @@ pub(crate) use rules::rules_of;
 pub use rules::{Origin, StoredRule};
 pub(crate) use runs::RunKey;
 pub use runs::{LeftRun, NewMessage, NewRun, RunEnd};
+pub(crate) use server_keys::public_key_of;
 pub(crate) use servers::Beat;
+pub use sign_ins::PageSignIn;
 use sqlite::Sqlite;
 pub(crate) use sqlite::glance;
+pub use tokens::{ApiToken, TokenRole};
 use value::values;
 use writer::{Signature, Writer};
 

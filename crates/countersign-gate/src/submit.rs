@@ -39,6 +39,8 @@ pub struct Question {
     pub suggestions: Vec<Proposal>,
     /// How long a person has to decide; by risk where it is not given.
     pub timeout: Option<Duration>,
+    /// The id of the token that the call was handed in with.
+    pub submitted_by: Option<String>,
 }
 
 impl Gate {
@@ -61,8 +63,10 @@ impl Gate {
         question: &Question,
     ) -> Result<Submitted, StoreError> {
         let now = self.inner().clock.now();
+        let mut draft = draft(call, now);
+        draft.basis.submitted_by.clone_from(&question.submitted_by);
         // Boxed, as wherever a call is handed in: what it takes is large, and callers hold it.
-        Box::pin(self.hand_in(draft(call, now), planner, terms, question)).await
+        Box::pin(self.hand_in(draft.bound(), planner, terms, question)).await
     }
 
     /// Plans, judges and records a call that may know already why it is asked again.

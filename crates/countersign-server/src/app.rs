@@ -1,10 +1,11 @@
 //! What every handler shares.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_agent::{ClaudeSetup, Model, RunnerConfig};
-use countersign_gate::{Gate, Project};
+use countersign_gate::{Gate, Project, ServerIdentity};
 use countersign_tools::{Catalogue, Keep, Sandbox, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +73,10 @@ pub(crate) struct Parts {
     /// Cancelled when the server is to stop: sockets close, runs are suspended.
     pub(crate) stopping: CancellationToken,
     pub(crate) port: u16,
+    /// What it listens on.
+    pub(crate) address: SocketAddr,
+    /// By what it proves who it is.
+    pub(crate) identity: ServerIdentity,
     /// How long a body may take to come.
     pub(crate) body_patience: Duration,
     pub(crate) hubs: Hubs,
@@ -89,7 +94,8 @@ impl std::ops::Deref for App {
 impl App {
     pub(crate) fn new(
         config: ServerConfig,
-        port: u16,
+        address: SocketAddr,
+        identity: ServerIdentity,
         body_patience: Duration,
         stopping: CancellationToken,
     ) -> Self {
@@ -108,7 +114,9 @@ impl App {
             toolbox: config.toolbox,
             catalogue: config.catalogue,
             stopping,
-            port,
+            port: address.port(),
+            address,
+            identity,
             body_patience,
             hubs: Hubs::default(),
             clients: Clients::default(),

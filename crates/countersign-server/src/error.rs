@@ -85,6 +85,11 @@ impl ApiError {
         Self { stands: Some(Stands::Execution(Box::new(call.into()))), ..self }
     }
 
+    /// Returns the same without what stands: it is not for whoever asks.
+    pub(crate) fn without_execution(self) -> Self {
+        Self { stands: None, ..self }
+    }
+
     pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
     }

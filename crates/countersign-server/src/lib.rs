@@ -1,11 +1,12 @@
 //! HTTP, WebSocket, sign-in and the embedded page over one gate. Decides nothing.
 //!
 //! [`Server`] holds the parts; [`Server::run`] serves them on a listener until told to stop. Every
-//! request passes `guard` (Host and Origin) and, but for health and metrics, needs a
-//! credential (`sign_in`). The WebSocket (`socket`) speaks S1's words:
+//! request passes `guard` (Host and Origin) and `access`, which has the one table of who may do what; a
+//! credential is looked up in `sign_in`. The WebSocket (`socket`) speaks S1's words:
 //! commands in, messages out, the latter read from the gate's log. Which run is whose is kept in
 //! `runs`.
 
+mod access;
 mod app;
 mod approvals;
 mod audit;
@@ -18,6 +19,7 @@ mod docs;
 mod error;
 mod guard;
 mod health;
+mod identity;
 mod in_time;
 mod membership;
 mod openapi;

@@ -15,7 +15,7 @@ use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
 use crate::tools::{available, calls, executions, lease, result};
-use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions, undo};
+use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessions, undo};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -30,6 +30,7 @@ use crate::{approvals, audit, chat, diffs, docs, health, rules, sessions, undo};
         health::healthz,
         health::readyz,
         health::metrics,
+        identity::prove,
         projects::list,
         projects::make,
         projects::get,
@@ -103,15 +104,20 @@ pub fn document() -> OpenApiDocument {
 fn door(document: &mut OpenApiDocument) {
     let components = document.components.get_or_insert_default();
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
-    let bearer = bearer.description(Some("`countersign serve --token`")).build();
+    let bearer = bearer.description(Some("`countersign token create`, or `serve --token`")).build();
     let cookie = ApiKeyValue::with_description(
         "countersign_4180",
         "What the page gets when somebody signs in; the name ends in the server's port.",
+    );
+    let page = ApiKeyValue::with_description(
+        "X-Countersign-Session",
+        "The secret that the page keeps for its own origin; the cookie is nothing without it.",
     );
     let token = ApiKeyValue::with_description("token", "Only on the stream and the WebSocket.");
     for (name, scheme) in [
         ("bearer", SecurityScheme::Http(bearer)),
         ("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(cookie))),
+        ("page", SecurityScheme::ApiKey(ApiKey::Header(page))),
         ("token", SecurityScheme::ApiKey(ApiKey::Query(token))),
     ] {
         components.add_security_scheme(name, scheme);
@@ -120,10 +126,11 @@ fn door(document: &mut OpenApiDocument) {
 
 /// Returns what opens a path; nothing is needed for what is not a project's.
 fn credentials(path: &str) -> Vec<SecurityRequirement> {
-    let stream = path.ends_with("/chat/stream").then_some("token");
-    let names = ["bearer", "cookie"].into_iter().chain(stream);
-    let needed = names.filter(|_| path.starts_with("/my/"));
-    needed.map(|name| SecurityRequirement::new(name, Vec::<String>::new())).collect()
+    let needs = |name: &str| SecurityRequirement::new(name, Vec::<String>::new());
+    let stream = path.ends_with("/chat/stream").then(|| needs("token"));
+    let page = needs("cookie").add("page", Vec::<String>::new());
+    let needed = [needs("bearer"), page].into_iter().chain(stream);
+    needed.filter(|_| path.starts_with("/my/")).collect()
 }
 
 /// The comment on a handler begins with its path, which the document has already, and may go on for

@@ -46,14 +46,20 @@ pub(crate) async fn asset(_: SignedIn, Path(path): Path<String>) -> Response {
     file(&format!("assets/{path}"))
 }
 
-/// Exchanges the token in the address for a cookie, and takes it out of the address.
+/// Exchanges the token in the address for a cookie and the page's own secret, and takes it out of the
+/// address.
 async fn sign_in(Query(query): Query<TokenQuery>, State(app): &State<App>) -> Response {
-    let cookie = match app.sign_ins.exchange(&query.token.unwrap_or_default()).await {
-        Ok(cookie) => cookie,
+    let secrets = match app.sign_ins.exchange(&query.token.unwrap_or_default()).await {
+        Ok(secrets) => secrets,
         Err(error) => return error.into_response(),
     };
-    match cookie.and_then(|secret| cookie_header(app.port, &secret)) {
-        Some(cookie) => ([(header::SET_COOKIE, cookie)], Redirect::to("/agent")).into_response(),
+    let signed_in = secrets.and_then(|it| Some((cookie_header(app.port, &it.cookie)?, it.page)));
+    match signed_in {
+        Some((cookie, page_secret)) => {
+            // What comes after `#` stays in the browser: the page takes it out of the address at once.
+            let page = format!("/agent#session={page_secret}");
+            ([(header::SET_COOKIE, cookie)], Redirect::to(&page)).into_response()
+        }
         None => (StatusCode::UNAUTHORIZED, Html(HOW_TO_SIGN_IN)).into_response(),
     }
 }

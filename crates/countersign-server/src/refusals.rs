@@ -15,7 +15,10 @@ const CONFLICT: (&str, &str) =
     ("409", "Something else stands; where it is a call, it comes along.");
 const DOOR: [(&str, &str); 2] = [
     ("401", "No credential, or one that is not good."),
-    ("403", "The request was meant for another host, or came from another page."),
+    (
+        "403",
+        "The credential's role does not cover this, or the request was meant for another host or came from another page.",
+    ),
 ];
 const HOUSE: [(&str, &str); 2] = [
     ("500", "A fault of ours; the server's log has more."),

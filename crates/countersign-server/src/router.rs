@@ -11,6 +11,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::access::check_access;
 use crate::app::App;
 use crate::chat::stream;
 use crate::error::ApiError;
@@ -20,7 +21,8 @@ use crate::rules::{check, simulate};
 use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, result};
 use crate::{
-    approvals, audit, chat, diffs, docs, health, openapi, page, rules, sessions, socket, undo,
+    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions, socket,
+    undo,
 };
 
 /// Scripts, styles and connections only from here; nothing may frame the page.
@@ -36,6 +38,7 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/openapi.json", get(openapi::get))
         .route("/docs", get(docs::get))
         .route("/docs/style.css", get(docs::style))
+        .route("/identity", post(identity::prove))
         .route("/", get(page::root))
         .route("/agent", get(page::agent))
         .route("/agent/{session}", get(page::agent))
@@ -49,6 +52,7 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route(socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .layer(from_fn_with_state(app.clone(), check_access))
         .layer(CompressionLayer::new())
         .layer(header(CONTENT_SECURITY_POLICY, CSP))
         .layer(header(X_CONTENT_TYPE_OPTIONS, "nosniff"))

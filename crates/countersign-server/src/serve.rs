@@ -77,7 +77,8 @@ impl Server {
             gate.store().keep_project(project.clone(), now).await?;
         }
         let stopping = CancellationToken::new();
-        let app = App::new(self.config, address.port(), self.body_patience, stopping.clone());
+        let identity = gate.server_identity().await?;
+        let app = App::new(self.config, address, identity, self.body_patience, stopping.clone());
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;

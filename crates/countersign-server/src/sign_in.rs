@@ -1,28 +1,36 @@
-//! Signing in: a token for scripts, a one-time link and a cookie for the page.
+//! Signing in: tokens for programs; a one-time link, a cookie and a secret of its own for the page.
 //!
 //! Secrets are compared and stored only as digests, so neither memory dumps of the table nor timing
 //! tell anything about them.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::extract::{FromRequestParts, Query};
-use axum::http::header::{AUTHORIZATION, COOKIE};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::extract::Query;
+use axum::http::header::{AUTHORIZATION, COOKIE, SEC_WEBSOCKET_PROTOCOL};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use countersign_core::Digest;
-use countersign_gate::{Gate, StoreError, after};
+use countersign_gate::{Gate, PageSignIn, StoreError, after};
+use jiff::Timestamp;
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
+use uuid::Uuid;
 
-use crate::app::App;
+use crate::access::Caller;
 use crate::error::ApiError;
 
 /// How long a page stays signed in.
 const COOKIE_LIFE: Duration = Duration::from_hours(30 * 24);
 
-/// The name a person gets who signs in without giving one.
-const ADMIN: &str = "admin";
+/// For how long a token that was good is taken to be so before each event of a stream, in milliseconds.
+const RECHECK_MS: i128 = 1000;
+
+/// The header in which the page sends the secret that stands beside its cookie.
+const PAGE_SECRET: HeaderName = HeaderName::from_static("x-countersign-session");
+
+/// What stands before that secret among the protocols that the page offers on the socket.
+const PAGE_SECRET_PROTOCOL: &str = "countersign.session.";
 
 /// A secret that signs one browser in, once.
 #[derive(Clone)]
@@ -57,6 +65,16 @@ pub(crate) struct SignIns {
     token: Option<Digest>,
     // None once it is used.
     link: Mutex<Option<Digest>>,
+    /// When each token of an open stream or socket was last found to be good.
+    found_good: Mutex<HashMap<Uuid, Timestamp>>,
+}
+
+/// The two secrets of a page that signed in.
+pub(crate) struct PageSecrets {
+    /// For the browser, which sends it to every port of this host.
+    pub(crate) cookie: String,
+    /// For the page, which keeps it where only its own origin can read it.
+    pub(crate) page: String,
 }
 
 impl SignIns {
@@ -65,23 +83,106 @@ impl SignIns {
             Credential::Token(token) => (Some(Digest::of(token.as_bytes())), None),
             Credential::Link(link) => (None, Some(Digest::of(link.0.as_bytes()))),
         };
-        Self { gate, token, link: Mutex::new(link) }
+        Self { gate, token, link: Mutex::new(link), found_good: Mutex::default() }
     }
 
-    /// Exchanges a token or the link for the secret of a cookie.
-    pub(crate) async fn exchange(&self, given: &str) -> Result<Option<String>, ApiError> {
-        if !self.is_token(given) && !self.use_link(given) {
-            return Ok(None);
-        }
-        let cookie = secret().map_err(|_| ApiError::bad_request("no_randomness", "try again"))?;
+    /// Exchanges a token or the link for the secrets of a page.
+    ///
+    /// An agent's token opens no page: there is nothing on it that an agent may see.
+    pub(crate) async fn exchange(&self, given: &str) -> Result<Option<PageSecrets>, ApiError> {
+        let caller = if self.use_link(given) {
+            Some(Caller::admin())
+        } else {
+            self.token_holder(given).await?.filter(|caller| !caller.is_agent())
+        };
+        let Some(Caller { name, role, token }) = caller else { return Ok(None) };
+        let no_randomness = |_| ApiError::bad_request("no_randomness", "try again");
+        let secrets = PageSecrets {
+            cookie: secret().map_err(no_randomness)?,
+            page: secret().map_err(no_randomness)?,
+        };
         let now = self.gate.clock().now();
-        let hash = Digest::of(cookie.as_bytes());
-        self.gate.store().keep_sign_in(&hash, ADMIN, now, after(now, COOKIE_LIFE)).await?;
-        Ok(Some(cookie))
+        let page_secret = Digest::of(secrets.page.as_bytes());
+        let sign_in = PageSignIn { name, role, token, page_secret };
+        let cookie = Digest::of(secrets.cookie.as_bytes());
+        self.gate.store().keep_sign_in(&cookie, sign_in, now, after(now, COOKIE_LIFE)).await?;
+        Ok(Some(secrets))
     }
 
-    fn is_token(&self, given: &str) -> bool {
-        self.token.as_ref().is_some_and(|token| same(token, given))
+    /// Returns who makes a request: the holder of a bearer token, a page with both its secrets, or (on
+    /// the stream and the socket) the holder of `?token=`.
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+        port: u16,
+    ) -> Result<Caller, ApiError> {
+        if let Some(token) = bearer(headers) {
+            return self.token_holder(token).await?.ok_or_else(ApiError::not_signed_in);
+        }
+        if let Some(sign_in) = self.sign_in_of_cookie(headers, port).await?
+            && page_secret(headers, uri.path()).is_some_and(|it| same(&sign_in.page_secret, it))
+        {
+            return Ok(caller_of(sign_in));
+        }
+        // Only where a browser cannot set headers; elsewhere a token in an address would be logged.
+        if takes_token(uri.path())
+            && let Ok(Query(TokenQuery { token: Some(token) })) = Query::try_from_uri(uri)
+            && let Some(caller) = self.token_holder(&token).await?
+        {
+            return Ok(caller);
+        }
+        Err(ApiError::not_signed_in())
+    }
+
+    /// Returns whom the page itself is shown to: for that the cookie alone is enough.
+    pub(crate) async fn page_visitor(
+        &self,
+        headers: &HeaderMap,
+        port: u16,
+    ) -> Result<Option<Caller>, ApiError> {
+        if let Some(token) = bearer(headers) {
+            return self.token_holder(token).await;
+        }
+        Ok(self.sign_in_of_cookie(headers, port).await?.map(caller_of))
+    }
+
+    /// Returns an error if the caller's token has been revoked since it was shown.
+    pub(crate) async fn check_not_revoked(&self, caller: &Caller) -> Result<(), ApiError> {
+        match caller.token {
+            Some(token) if !self.gate.store().is_token_good(token).await? => {
+                Err(ApiError::not_signed_in())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether the caller's token is still good, as of a second ago at the latest: for what is
+    /// asked before every event of a stream.
+    pub(crate) async fn is_still_good(&self, caller: &Caller) -> bool {
+        let Some(token) = caller.token else { return true };
+        let now = self.gate.clock().now();
+        let is_recent = |at: &Timestamp| now.duration_since(*at).as_millis().abs() < RECHECK_MS;
+        if self.lock_found_good().get(&token).is_some_and(is_recent) {
+            return true;
+        }
+        // A database that does not answer ends the stream; who comes back is asked again.
+        let is_good = self.check_not_revoked(caller).await.is_ok();
+        let mut found_good = self.lock_found_good();
+        if is_good {
+            found_good.insert(token, now);
+        } else {
+            found_good.remove(&token);
+        }
+        is_good
+    }
+
+    async fn token_holder(&self, given: &str) -> Result<Option<Caller>, ApiError> {
+        if self.token.as_ref().is_some_and(|token| same(token, given)) {
+            return Ok(Some(Caller::admin()));
+        }
+        let found = self.gate.store().find_token(&Digest::of(given.as_bytes())).await?;
+        Ok(found.map(|it| Caller { name: it.name, role: it.role, token: Some(it.id) }))
     }
 
     fn use_link(&self, given: &str) -> bool {
@@ -93,15 +194,29 @@ impl SignIns {
         good
     }
 
-    async fn person_of_cookie(&self, cookie: &str) -> Result<Option<String>, StoreError> {
+    async fn sign_in_of_cookie(
+        &self,
+        headers: &HeaderMap,
+        port: u16,
+    ) -> Result<Option<PageSignIn>, StoreError> {
+        let Some(cookie) = cookie(headers, port) else { return Ok(None) };
         let now = self.gate.clock().now();
-        self.gate.store().signed_in(&Digest::of(cookie.as_bytes()), now).await
+        self.gate.store().find_sign_in(&Digest::of(cookie.as_bytes()), now).await
     }
+
+    fn lock_found_good(&self) -> MutexGuard<'_, HashMap<Uuid, Timestamp>> {
+        self.found_good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn caller_of(PageSignIn { name, role, token, page_secret: _ }: PageSignIn) -> Caller {
+    Caller { name, role, token }
 }
 
 /// Returns the `Set-Cookie` value that keeps a page signed in.
 ///
-/// Cookies do not know ports, so the name does: two servers on one machine stay apart.
+/// Cookies do not know ports, so the name does: two servers on one machine stay apart. For the same
+/// reason the cookie alone opens nothing: the browser sends it to whoever holds another port.
 pub(crate) fn cookie_header(port: u16, secret: &str) -> Option<HeaderValue> {
     let life = COOKIE_LIFE.as_secs();
     format!("countersign_{port}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}")
@@ -109,7 +224,7 @@ pub(crate) fn cookie_header(port: u16, secret: &str) -> Option<HeaderValue> {
         .ok()
 }
 
-/// A person who showed a credential: a bearer token, the page's cookie, or (on the socket) `?token=`.
+/// The name of whoever showed a credential that is good for the route.
 pub(crate) struct SignedIn(pub(crate) String);
 
 #[derive(Deserialize)]
@@ -117,38 +232,26 @@ struct TokenQuery {
     token: Option<String>,
 }
 
-impl FromRequestParts<App> for SignedIn {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let sign_ins = &app.sign_ins;
-        if let Some(token) = bearer(&parts.headers) {
-            return if sign_ins.is_token(token) {
-                Ok(Self(ADMIN.to_owned()))
-            } else {
-                Err(ApiError::not_signed_in())
-            };
-        }
-        if let Some(cookie) = cookie(&parts.headers, app.port)
-            && let Some(person) = sign_ins.person_of_cookie(cookie).await?
-        {
-            return Ok(Self(person));
-        }
-        // Only where a browser cannot set headers; elsewhere a token in an address would be logged.
-        if takes_token(parts.uri.path())
-            && let Ok(Query(TokenQuery { token: Some(token) })) = Query::try_from_uri(&parts.uri)
-            && sign_ins.is_token(&token)
-        {
-            return Ok(Self(ADMIN.to_owned()));
-        }
-        Err(ApiError::not_signed_in())
-    }
-}
-
 /// Where a browser cannot set headers: on the socket and on the stream.
 fn takes_token(path: &str) -> bool {
     let stream = path.strip_prefix("/my/projects/").and_then(|it| it.strip_suffix("/chat/stream"));
     path == crate::socket::PATH || stream.is_some_and(|project| !project.contains('/'))
+}
+
+/// Returns the secret of the page: a header, or on the socket, for which a page cannot set any, one of
+/// the protocols that it offers.
+fn page_secret<'a>(headers: &'a HeaderMap, path: &str) -> Option<&'a str> {
+    if let Some(secret) = headers.get(PAGE_SECRET) {
+        return secret.to_str().ok();
+    }
+    if path != crate::socket::PATH {
+        return None;
+    }
+    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    offered
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|protocols| protocols.split(','))
+        .find_map(|protocol| protocol.trim().strip_prefix(PAGE_SECRET_PROTOCOL))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

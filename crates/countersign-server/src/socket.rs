@@ -14,12 +14,15 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use self::connection::Connection;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::sign_in::SignedIn;
 
 /// Where it is.
 pub(crate) const PATH: &str = "/api/terminal/ws/agent";
+
+/// The protocol that a page asks for.
+const PROTOCOL: &str = "countersign";
 
 /// The largest command: a prompt with a few pasted files.
 const COMMAND_LIMIT: usize = 4 * 1024 * 1024;
@@ -31,14 +34,16 @@ pub(crate) struct ProjectQuery {
 
 /// `GET /api/terminal/ws/agent`: becomes a WebSocket.
 pub(crate) async fn upgrade(
-    SignedIn(person): SignedIn,
+    caller: Caller,
     State(app): State<App>,
     Query(query): Query<ProjectQuery>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, ApiError> {
     let project = query.project.as_deref().unwrap_or("default");
     let project = app.projects.get(project).await?.0.id.clone();
-    let connection = Connection::open(app.clone(), project, person).await?;
+    let connection = Connection::open(app.clone(), project, caller).await?;
+    // The page offers a second one that holds its secret: that one is not said back.
+    let upgrade = upgrade.protocols([PROTOCOL]);
     Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(
         |socket| async move {
             metrics::gauge!("countersign_sockets").increment(1.0);

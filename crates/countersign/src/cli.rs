@@ -7,6 +7,7 @@ mod client;
 mod hook;
 mod machine;
 mod policy;
+mod token;
 mod undo;
 
 use std::net::SocketAddr;
@@ -32,6 +33,7 @@ pub(crate) use policy::{
     PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
     PolicyTrustArgs, Rulings,
 };
+pub(crate) use token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
 pub(crate) use undo::UndoArgs;
 
 /// The gate between AI agents and the machines they act on.
@@ -55,8 +57,11 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Executes what a server has approved, on this machine, and asks here.
     #[command(after_help = "Examples:
-  COUNTERSIGN_TOKEN=… countersign client --server http://127.0.0.1:4180 --project default --root ~/shop
-  countersign client --token-file ~/.countersign-token --root . --approvals elsewhere --json
+  countersign client --token-file ~/.countersign-agent --server http://127.0.0.1:4180 --root ~/shop
+  countersign client --token-file ~/.countersign-agent --root . --json
+
+The token is one of the role `agent` (`countersign token create --role agent --file …`): with it calls
+that were approved run here. To decide at this terminal as well, use one of the role `approver`.
 
 The tools are read_file, write_file, list_directory and execute_command. Files are reached below --root
 only, whatever the server says. A program that you approve runs in the sandbox of this machine; where there
@@ -87,6 +92,12 @@ without a server; for the rest a person is asked there. If that cannot be done, 
         after_help = "Example:\n  countersign policy explain -- 'git status && rm -rf build'"
     )]
     Policy(PolicyCommand),
+    /// Makes, lists and revokes the tokens that open the server's door.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  countersign token create --role approver --name ana"
+    )]
+    Token(TokenCommand),
     /// Checks and prints what was decided and what ran.
     #[command(subcommand, after_help = "Example:\n  countersign audit verify")]
     Audit(AuditCommand),

@@ -15,4 +15,5 @@ pub(crate) mod openapi;
 pub(crate) mod policy;
 pub(crate) mod sandbox;
 pub(crate) mod serve;
+pub(crate) mod token;
 pub(crate) mod undo;

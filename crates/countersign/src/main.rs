@@ -5,11 +5,13 @@
 
 mod cli;
 mod commands;
+mod credential_file;
 mod environment;
 mod hint;
 mod output;
 mod paint;
 mod record;
+mod server_proof;
 
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Command::Mcp(mcp) => commands::mcp::run(mcp),
         Command::Model(model) => commands::model::run(&model),
         Command::Policy(policy) => commands::policy::run(policy),
+        Command::Token(token) => commands::token::run(&token),
         Command::Audit(audit) => commands::audit::run(&audit),
         Command::Undo(undo) => commands::undo::run(&undo),
         Command::Backup(backup) => commands::backup::run(&backup),

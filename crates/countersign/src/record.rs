@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use countersign_gate::{DatabaseUrl, Gate, Rulebook, RulebookFiles, StoreError};
+use countersign_gate::{
+    DatabaseUrl, Gate, Rulebook, RulebookFiles, ServerPublicKey, StoreError, server_key_at,
+};
 
 use crate::cli::Records;
 use crate::environment;
@@ -65,6 +67,24 @@ pub(crate) fn existing_database(records: &Records) -> anyhow::Result<DatabaseUrl
         }
         _ => Ok(database),
     }
+}
+
+/// Returns the file of the database, where it is a file and can be named.
+pub(crate) fn database_file(records: &Records) -> Option<PathBuf> {
+    match records.database.as_deref().map(str::parse) {
+        Some(Ok(DatabaseUrl::Sqlite(file))) => Some(file),
+        Some(_) => None,
+        None => Some(data_path(records.data.as_deref())?.join("countersign.db")),
+    }
+}
+
+/// Returns the key by which the servers of a database are known; none before their first start.
+pub(crate) fn server_key(file: &Path) -> Result<Option<ServerPublicKey>, String> {
+    server_key_at(file).or_else(|error| match error {
+        // As an earlier version made it: no server has had a key yet.
+        StoreError::Database(_) => Ok(None),
+        error => Err(format!("the server's key cannot be read here: {error}")),
+    })
 }
 
 /// Says why a database could not be opened, and what can be done.

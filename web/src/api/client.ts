@@ -1,5 +1,6 @@
 // The few REST calls of the page.
 import type { SessionList, SessionView } from "./message";
+import { pageSecretHeader } from "./page-secret";
 
 const SESSIONS = "/my/projects/default/sessions?limit=50";
 
@@ -34,7 +35,7 @@ interface ErrorView {
 export async function call<T>(method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
     method,
-    headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { accept: "application/json", ...pageSecretHeader(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
     credentials: "same-origin",
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
@@ -57,7 +58,7 @@ export async function listSessions(): Promise<SessionView[]> {
 }
 
 /**
- * Whether our cookie is good. A refused WebSocket does not tell its status, so the socket asks here;
+ * Whether our cookie and the secret beside it are good. A refused WebSocket does not tell its status, so the socket asks here;
  * a server that cannot be reached is not a reason to send the person to the sign-in page.
  */
 export async function isSignedIn(): Promise<boolean> {

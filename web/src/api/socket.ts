@@ -2,6 +2,7 @@
 // message it has seen, so that a dropped connection loses nothing. Knows nothing of views.
 import type { ClientCommand, ServerMessage } from "./message";
 import { parseMessage, placeOf } from "./message";
+import { pageSecretProtocols } from "./page-secret";
 
 /**
  * `catching-up`: the log is being replayed, so a pending request may turn out to be settled two messages later.
@@ -46,7 +47,7 @@ export function createAgentSocket({ url, onEvent, isSignedIn, random = Math.rand
   function connect() {
     clearTimeout(retryTimer);
     drop();
-    const current = new WebSocket(url);
+    const current = new WebSocket(url, pageSecretProtocols());
     socket = current;
     let opened = false;
     current.addEventListener("open", () => {

@@ -165,6 +165,7 @@ impl Gatekeeper {
             must_ask: (!was_sent_on).then(|| own_reason(&request)),
             suggestions: proposals(&request.suggestions),
             timeout: self.0.timeout,
+            ..Question::default()
         };
         match self.pass(call, id, &question, request.cancelled).await {
             Answer::Allow { input, rules } => Decision::Allow {

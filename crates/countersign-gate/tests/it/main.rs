@@ -14,5 +14,6 @@ mod model;
 mod recovery;
 mod rehearsing;
 mod rules;
+mod tokens;
 mod undoing;
 mod world;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use countersign_core::{Event, Executor, ProjectId, SessionId, Status};
+use countersign_core::{Event, ExecutionId, Executor, ProjectId, SessionId, Status};
 use countersign_gate::{Entry, Follow, Seen, StoreError, after};
 use tokio::sync::{broadcast, watch};
 
@@ -30,6 +30,8 @@ pub(crate) struct Frame {
     pub(crate) session: Option<SessionId>,
     /// The only client it is for.
     pub(crate) holder: Option<String>,
+    /// The call that it tells of, where it tells of one that may run elsewhere.
+    pub(crate) execution: Option<ExecutionId>,
     /// As it goes over the wire; nothing where the entry is not told.
     pub(crate) bytes: Bytes,
 }
@@ -125,9 +127,16 @@ impl Frame {
             Event::ExecutionSignal { holder, .. } => Some(holder.clone()),
             _ => None,
         };
+        let execution = match &entry.event {
+            Event::ExecutionSignal { execution, .. }
+            | Event::ToolState { execution, .. }
+            | Event::ResultReceived { execution }
+            | Event::ResultRefused { execution, .. } => Some(*execution),
+            _ => None,
+        };
         let event = StreamEvent::of_entry(&app.gate, project, entry).await?;
         let bytes = event.map(|event| written(Some(seq), &event)).unwrap_or_default();
-        Ok(Self { seq: Some(seq), session, holder, bytes })
+        Ok(Self { seq: Some(seq), session, holder, execution, bytes })
     }
 }
 
@@ -144,7 +153,7 @@ async fn hand_on(app: App, project: ProjectId, hub: Arc<Hub>, mut follow: Follow
                 let session = Some(live.session.clone());
                 let event = StreamEvent::of_live(live, app.gate.clock().now());
                 let bytes = written(None, &event);
-                hub.hand(Frame { seq: None, session, holder: None, bytes });
+                hub.hand(Frame { seq: None, session, holder: None, execution: None, bytes });
             }
             Some(Ok(Seen::Logged(entry))) if hub.pass_over(entry.seq) => {}
             Some(Ok(Seen::Logged(entry))) => {

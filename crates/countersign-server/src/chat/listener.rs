@@ -1,12 +1,12 @@
 //! One listener: what it missed from the log, then what happens, then nothing but heartbeats.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use countersign_core::{ProjectId, SessionId};
+use countersign_core::{Approval, ExecutionId, ProjectId, SessionId};
 use countersign_gate::{Entry, StoreError};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -15,6 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::event::{Gap, StreamEvent};
 use super::hub::{Frame, Hub, written};
 use super::post::{Client, Post};
+use crate::access::Caller;
 use crate::app::App;
 
 /// How often a listener hears that the server is there.
@@ -43,6 +44,9 @@ pub(crate) struct Listener {
     heartbeat: Interval,
     /// Its place among those that run calls, where it would.
     post: Option<Post>,
+    caller: Caller,
+    /// The calls that were lent to it.
+    lent: HashSet<ExecutionId>,
     _counted: Counted,
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct Wish {
     pub(crate) after: Option<u64>,
     /// As whom it would run calls; none for a mere listener.
     pub(crate) client: Option<Client>,
+    /// Who listens. An agent hears of nothing but the calls that are lent to it.
+    pub(crate) caller: Caller,
 }
 
 /// Counts the streams that are open.
@@ -79,7 +85,7 @@ impl Listener {
         project: &ProjectId,
         wish: Wish,
     ) -> Result<Option<Self>, StoreError> {
-        let Wish { session, after, client } = wish;
+        let Wish { session, after, client, caller } = wish;
         let hub = app.hubs.of(app, project).await?;
         let (frames, handed) = hub.join();
         let mut first = VecDeque::from([Bytes::from_static(HELLO.as_bytes())]);
@@ -96,8 +102,13 @@ impl Listener {
                 after.max(oldest.saturating_sub(1))
             }
         };
-        if let (None, Some(Client::Named(name))) = (after, &client) {
-            first.extend(unheard(app, project, name).await?);
+        let mut lent = HashSet::new();
+        if let Some(Client::Named(name)) = &client {
+            let held = app.gate.store().lent(project, name).await?;
+            lent.extend(held.iter().map(|call| call.call.id));
+            if after.is_none() {
+                first.extend(signals(app, held));
+            }
         }
         let post = client.map(|client| Post::take(app, project, &hub, client));
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
@@ -115,6 +126,8 @@ impl Listener {
             known: handed,
             heartbeat,
             post,
+            caller,
+            lent,
             _counted: Counted::new(),
         }))
     }
@@ -134,12 +147,18 @@ impl Listener {
             } else {
                 match self.hear_hub().await? {
                     Heard::Frame(frame) => Some(frame),
+                    Heard::Heartbeat if !self.app.sign_ins.is_still_good(&self.caller).await => {
+                        return None;
+                    }
                     Heard::Heartbeat => return Some(Bytes::from_static(b": heartbeat\n\n")),
                     Heard::Lagged => None,
                 }
             };
             let wanted = frame.filter(|frame| self.wants(frame));
             if let Some(frame) = wanted {
+                if !self.app.sign_ins.is_still_good(&self.caller).await {
+                    return None;
+                }
                 return Some(frame.bytes.clone());
             }
         }
@@ -196,11 +215,15 @@ impl Listener {
         self.post.as_ref().is_some_and(Post::is_replaced)
     }
 
-    fn wants(&self, frame: &Frame) -> bool {
+    fn wants(&mut self, frame: &Frame) -> bool {
         if let Some(holder) = &frame.holder {
             // Whoever has the call has to hear of it, whatever else it listens to.
             let is_ours = self.post.as_ref().is_some_and(|post| post.client() == holder);
+            self.lent.extend(frame.execution.filter(|_| is_ours));
             return is_ours && !frame.bytes.is_empty();
+        }
+        if self.caller.is_agent() && !frame.execution.is_some_and(|id| self.lent.contains(&id)) {
+            return false;
         }
         let is_of_session =
             self.session.as_ref().is_none_or(|wanted| frame.session.as_ref() == Some(wanted));
@@ -210,11 +233,10 @@ impl Listener {
 
 /// Returns the signals of what a client was told to run and may not have heard: it comes without a
 /// number to go on after.
-async fn unheard(app: &App, project: &ProjectId, name: &str) -> Result<Vec<Bytes>, StoreError> {
-    let lent = app.gate.store().lent(project, name).await?;
+fn signals(app: &App, lent: Vec<Approval>) -> Vec<Bytes> {
     let now = app.gate.clock().now();
     let signals = lent.into_iter().filter_map(|call| StreamEvent::signal(call, now));
-    Ok(signals.map(|signal| written(None, &signal)).collect())
+    signals.map(|signal| written(None, &signal)).collect()
 }
 
 /// What came from the hub.

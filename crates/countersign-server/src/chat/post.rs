@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::hub::Hub;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::tools::lease::SHORT_LEASE;
@@ -40,10 +41,10 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    pub(crate) fn named(name: String) -> Result<Self, ApiError> {
+    pub(crate) fn named(caller: &Caller, name: &str) -> Result<Self, ApiError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
-            Ok(Self::Named(name))
+            Ok(Self::Named(caller.holder_name(name)))
         } else {
             let why = "`client_id` has 1 to 64 letters, digits, `.`, `_` or `-`";
             Err(ApiError::bad_request("bad_client_id", why))

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use countersign_gate::TokenRole;
 use futures_util::stream;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -13,12 +14,12 @@ use utoipa::{IntoParams, ToSchema};
 use super::listener::{self, Listener};
 use super::post::Client;
 use super::session_id;
+use crate::access::{Caller, LeastRole};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::query::Query;
 use crate::refusals::Looking;
 use crate::segments::Segments;
-use crate::sign_in::SignedIn;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -42,7 +43,8 @@ pub(crate) struct Wish {
     /// A new stream of the same client ends the one before.
     #[param(pattern = "^[A-Za-z0-9._-]{1,64}$")]
     client_id: Option<String>,
-    /// `none` is a mere listener, which never runs calls. Of the others the one that came first does.
+    /// `none` is a mere listener, which never runs calls. Of the others the one that came first does. A
+    /// viewer is a mere listener; an agent hears of nothing but the calls that are lent to it.
     #[param(inline)]
     executor: Option<ListenerExecutor>,
     /// Only what belongs to this conversation.
@@ -53,11 +55,10 @@ pub(crate) struct Wish {
 }
 
 /// Whether a listener runs calls.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ListenerExecutor {
     /// It does, when it is its turn.
-    #[default]
     Client,
     /// It never does.
     None,
@@ -78,7 +79,7 @@ pub(crate) enum ListenerExecutor {
     Looking,
 ))]
 pub(crate) async fn listen(
-    _: SignedIn,
+    caller: Caller,
     State(app): State<App>,
     Segments(project): Segments<String>,
     Query(wish): Query<Wish>,
@@ -87,12 +88,17 @@ pub(crate) async fn listen(
     let (project, _) = &*app.projects.get(&project).await?;
     let after = cursor(&headers, wish.after.as_deref())?;
     let session = wish.session_id.map(session_id).transpose()?;
-    let named = wish.client_id.map(Client::named).transpose()?;
-    let client = match wish.executor.unwrap_or_default() {
-        ListenerExecutor::None => None,
-        ListenerExecutor::Client => Some(named.unwrap_or_else(Client::anonymous)),
+    let named = wish.client_id.map(|id| Client::named(&caller, &id)).transpose()?;
+    let client = match wish.executor {
+        // Whoever only looks runs nothing, and takes no call from those who would.
+        None if caller.role == TokenRole::Viewer => None,
+        Some(ListenerExecutor::None) => None,
+        Some(ListenerExecutor::Client) | None => {
+            caller.check_role(LeastRole::Agent)?;
+            Some(named.unwrap_or_else(Client::anonymous))
+        }
     };
-    let wish = listener::Wish { session, after, client };
+    let wish = listener::Wish { session, after, client, caller };
     let listener = Listener::open(&app, &project.id, wish).await?;
     let listener = listener.ok_or_else(beyond)?;
     let sent = stream::unfold(listener, async |mut listener| {

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use countersign_core::{ApprovalId, Event, ProjectId, SessionId};
+use countersign_core::{Approval, ApprovalId, Event, ProjectId, SessionId};
 use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
 
 use super::message::{Body, Place, ServerMessage, SystemMessage};
 use super::request::ApprovalRequest;
 use super::watched::Watched;
+use crate::access::{Caller, LeastRole};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -32,7 +33,7 @@ pub(super) struct Gone;
 pub(crate) struct Connection {
     pub(super) app: App,
     pub(super) project: ProjectId,
-    pub(super) person: String,
+    pub(super) caller: Caller,
     pub(super) follow: Follow,
     pub(super) watched: Watched,
     /// Requests that wait and that this client has been shown: none comes twice, and what becomes of
@@ -48,14 +49,14 @@ impl Connection {
     pub(crate) async fn open(
         app: App,
         project: ProjectId,
-        person: String,
+        caller: Caller,
     ) -> Result<Self, ApiError> {
         let head = app.gate.store().head(&project).await?;
         let follow = app.gate.follow(&project, head).await?;
         Ok(Self {
             app,
             project,
-            person,
+            caller,
             follow,
             watched: Watched::Own(HashSet::new()),
             shown: HashSet::new(),
@@ -86,6 +87,9 @@ impl Connection {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
                 },
                 seen = self.follow.next() => match seen {
+                    Some(_) if !self.app.sign_ins.is_still_good(&self.caller).await => {
+                        return close(socket, "the token was revoked").await;
+                    }
                     Some(Ok(seen)) => self.tell(socket, seen).await?,
                     Some(Err(error)) => return self.give_up(socket, &error).await,
                     None => return Err(Gone),
@@ -110,11 +114,20 @@ impl Connection {
             for approval in page {
                 if self.shown.insert(approval.id) {
                     let place = Place::of_approval(&approval);
-                    let request = Body::ToolApprovalRequest(Box::new(approval.into()));
+                    let request = Body::ToolApprovalRequest(Box::new(self.request(approval)));
                     self.send_at(socket, request, place).await?;
                 }
             }
         }
+    }
+
+    /// Returns a request as this client is shown it: who may not decide is offered nothing to decide.
+    fn request(&self, approval: Approval) -> ApprovalRequest {
+        let mut request = ApprovalRequest::from(approval);
+        if self.caller.check_role(LeastRole::Approver).is_err() {
+            request.allowed_decisions.clear();
+        }
+        request
     }
 
     /// A client that cannot be told everything is told nothing more: it comes back and resumes.
@@ -222,7 +235,7 @@ impl Connection {
             // What other conversations have settled is history: only theirs.
             Ok(Some(approval)) if watched || approval.deadline().is_some() => {
                 self.shown.insert(id);
-                let request = ApprovalRequest::from(approval);
+                let request = self.request(approval);
                 self.send_at(socket, Body::ToolApprovalRequest(Box::new(request)), place).await
             }
             Ok(_) => Ok(()),
@@ -242,7 +255,7 @@ impl Connection {
         }
         match self.app.gate.store().approval(id).await {
             Ok(Some(approval)) if approval.deadline().is_some() => {
-                let request = ApprovalRequest::from(approval);
+                let request = self.request(approval);
                 self.send_at(socket, Body::ToolRehearsed(Box::new(request)), place).await
             }
             Ok(_) => Ok(()),

@@ -11,6 +11,7 @@ use super::command::{
 use super::connection::{Connection, Gone};
 use super::message::{Body, Resumed, SystemMessage};
 use super::offered::{ModeView, Offered};
+use crate::access::least_role_for_command;
 use crate::decide::{Said, Speaker};
 use crate::error::ApiError;
 use crate::in_time::in_time;
@@ -19,7 +20,13 @@ use crate::segments::approval_id;
 
 impl Connection {
     pub(super) async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), Gone> {
-        let done = match parse(text) {
+        let command = parse(text);
+        if let Ok(command) = &command
+            && let Err(error) = self.check_role(command).await
+        {
+            return self.refuse(socket, command, error).await;
+        }
+        let done = match command {
             Err(refused) => Err((refused, None)),
             Ok(ClientCommand::Run(run)) => return self.run(socket, run).await,
             Ok(ClientCommand::Resume(resume)) => return self.resume(socket, resume).await,
@@ -40,6 +47,35 @@ impl Connection {
                 self.send(socket, Body::error(code, message, request)).await
             }
         }
+    }
+
+    /// Checks that the caller may say this, and still may: each command is looked at anew.
+    async fn check_role(&self, command: &ClientCommand) -> Result<(), ApiError> {
+        self.caller.check_role(least_role_for_command(command))?;
+        self.app.sign_ins.check_not_revoked(&self.caller).await
+    }
+
+    async fn refuse(
+        &self,
+        socket: &mut WebSocket,
+        command: &ClientCommand,
+        error: ApiError,
+    ) -> Result<(), Gone> {
+        let body = match command {
+            // The client waits for a result.
+            ClientCommand::Run(_) => {
+                Body::failed(error.code, error.message, error.hint.map(str::to_owned))
+            }
+            ClientCommand::ToolApprovalResponse(response) => {
+                let (code, message) = told(error);
+                Body::error(code, message, Some(response.request_id.clone()))
+            }
+            _ => {
+                let (code, message) = told(error);
+                Body::error(code, message, None)
+            }
+        };
+        self.send(socket, body).await
     }
 
     /// Starts a run. That it cannot start ends it: the client waits for a result.
@@ -163,7 +199,7 @@ impl Connection {
             rule: response.rule,
         };
         let id = approval_id(&response.request_id).map_err(told)?;
-        let (app, project, person) = (&self.app, &self.project, self.person.as_str());
+        let (app, project, person) = (&self.app, &self.project, self.caller.name.as_str());
         Speaker { app, project, person }.decide(id, said).await.map(drop).map_err(told)
     }
 
@@ -188,7 +224,7 @@ impl Connection {
         for Approval { id, digest, .. } in waiting {
             // A database that failed for one is not waited for again for each of the others.
             if failed.is_none() {
-                let decision = Decision::Approve { by: By::Person(self.person.clone()) };
+                let decision = Decision::Approve { by: By::Person(self.caller.name.clone()) };
                 let gate = self.app.gate.clone();
                 let deciding = in_time(async move {
                     match gate.decide(id, decision, Some(digest)).await {

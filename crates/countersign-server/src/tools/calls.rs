@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::{Extension, Json};
 use countersign_core::{Approval, Executor, RunId, SessionId, Stance, Status, ToolCall};
-use countersign_gate::{StoreError, Submitted, Terms, new_id};
+use countersign_gate::{Question, StoreError, Submitted, Terms, new_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -14,6 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::ExecutionView;
 use super::{keeping, own};
+use crate::access::Caller;
 use crate::app::App;
 use crate::body::Body;
 use crate::chat::session_id;
@@ -24,8 +25,7 @@ use crate::in_time::judge_in_time;
 use crate::projects::{Place, working_folder};
 use crate::query::Query;
 use crate::refusals::{Contested, Looking};
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::segments::{Segments, unknown_execution};
 
 /// How long anybody may wait for an answer.
 const LONGEST_WAIT: u64 = 300;
@@ -88,7 +88,7 @@ pub(crate) struct Wait {
     Contested,
 ))]
 pub(crate) async fn hand_in(
-    _: SignedIn,
+    caller: Caller,
     State(app): State<App>,
     connection: Option<Extension<Arc<Connection>>>,
     Segments(project): Segments<String>,
@@ -100,11 +100,17 @@ pub(crate) async fn hand_in(
     let planner = planner_for(&app, &place.1, &call);
     let terms = Terms::from(Stance::Attended { auto_approve_read: true });
     let (gate, made) = (app.gate.clone(), call.clone());
-    let submitted =
-        judge_in_time(planner, |planner| async move { gate.submit(made, planner, &terms).await });
+    let question = Question { submitted_by: Some(caller.submitter_id()), ..Question::default() };
+    let submitted = judge_in_time(planner, |planner| async move {
+        gate.submit_with(made, planner, &terms, &question).await
+    });
     let stands = match submitted.await? {
         Submitted::Waiting(stands) | Submitted::Approved(stands) | Submitted::Refused(stands) => {
             *stands
+        }
+        Submitted::Before(stands) if !caller.may_see(&stands) => {
+            let why = "somebody else uses this `session_id` and `tool_use_id`: choose another";
+            return Err(ApiError::conflict("other_call", why));
         }
         Submitted::Before(stands) if is_same(&stands, &call) => *stands,
         Submitted::Before(stands) => {
@@ -123,6 +129,7 @@ pub(crate) async fn hand_in(
     } else {
         stands
     };
+    app.sign_ins.check_not_revoked(&caller).await?;
     keeping::before(&app, &stands).await;
     Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
 }
@@ -135,7 +142,7 @@ pub(crate) async fn hand_in(
     Looking,
 ))]
 pub(crate) async fn get(
-    _: SignedIn,
+    caller: Caller,
     State(app): State<App>,
     connection: Option<Extension<Arc<Connection>>>,
     Segments((project, tool)): Segments<(String, String)>,
@@ -143,9 +150,14 @@ pub(crate) async fn get(
 ) -> Result<Json<OneExecution>, ApiError> {
     let place = app.projects.get(&project).await?;
     let wait = wait(query.wait_seconds)?;
-    let stands = heir(&app, own(&app, &place, &tool).await?).await?;
+    let asked = own(&app, &place, &tool).await?;
+    if !caller.may_see(&asked) {
+        return Err(unknown_execution(&tool));
+    }
+    let stands = heir(&app, asked).await?;
     set_aside(connection);
     let stands = until_changed(&app, stands, wait).await?;
+    app.sign_ins.check_not_revoked(&caller).await?;
     keeping::before(&app, &stands).await;
     Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
 }

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{keeping, own};
+use crate::access::Caller;
 use crate::app::App;
 use crate::body::MaybeBody;
 use crate::error::ApiError;
 use crate::in_time::in_time;
 use crate::refusals::Contested;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::segments::{Segments, unknown_execution};
 use crate::status::CallStatus;
 
 /// How long a lease holds that a client renews.
@@ -86,13 +86,26 @@ pub(crate) struct LeaseGiven {
     Contested,
 ))]
 pub(crate) async fn hold(
-    SignedIn(person): SignedIn,
+    caller: Caller,
     State(app): State<App>,
     Segments((project, tool)): Segments<(String, String)>,
     MaybeBody(body): MaybeBody<LeaseBody>,
 ) -> Result<Json<LeaseGiven>, ApiError> {
     let place = app.projects.get(&project).await?;
     let call = own(&app, &place, &tool).await?;
+    let is_shown = body.lease.is_some();
+    check_is_own(&caller, &call, is_shown)?;
+    let hidden = !caller.may_see(&call);
+    let held = held(&app, caller, call, body).await;
+    held.map(Json).map_err(|error| if hidden { error.without_execution() } else { error })
+}
+
+async fn held(
+    app: &App,
+    caller: Caller,
+    call: Approval,
+    body: LeaseBody,
+) -> Result<LeaseGiven, ApiError> {
     let (gate, id) = (app.gate.clone(), call.id);
     let stands = if let Some(lease) = body.lease {
         let period = match call.call.executor {
@@ -104,8 +117,8 @@ pub(crate) async fn hold(
         let why = "Claude Code runs its own calls";
         return Err(ApiError::conflict("not_yours", why).with_execution(call));
     } else {
-        keeping::before(&app, &call).await;
-        let lent = in_time(async move { gate.lend(id, &person, CALLERS_LEASE).await });
+        keeping::before(app, &call).await;
+        let lent = in_time(async move { gate.lend(id, &caller.name, CALLERS_LEASE).await });
         lent.await?.map_err(|refused| {
             let why = refused.to_string();
             ApiError::conflict("not_yours", why).with_execution(*refused.0)
@@ -114,12 +127,26 @@ pub(crate) async fn hold(
     if let Some(output) = body.output.filter(|output| !output.is_empty()) {
         app.gate.show_output(&stands, output);
     }
-    Ok(Json(LeaseGiven {
+    Ok(LeaseGiven {
         success: true,
         tool_id: stands.call.id.to_string(),
         status: stands.status().into(),
         lease: LeaseView::of(&stands),
-    }))
+    })
+}
+
+/// Checks that a call is an agent's own: handed in by it, or lent to it, which the lease proves.
+pub(super) fn check_is_own(
+    caller: &Caller,
+    call: &Approval,
+    shows_lease: bool,
+) -> Result<(), ApiError> {
+    let is_lent = call.call.executor == Executor::Client && shows_lease;
+    if caller.may_see(call) || is_lent {
+        Ok(())
+    } else {
+        Err(unknown_execution(&call.call.id.to_string()))
+    }
 }
 
 impl From<ReportError> for ApiError {

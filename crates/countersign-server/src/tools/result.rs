@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::lease::LeaseShown;
+use super::lease::{LeaseShown, check_is_own};
 use super::{keeping, own};
+use crate::access::Caller;
 use crate::app::App;
 use crate::body::{Body, RESULT_LIMIT};
 use crate::error::ApiError;
 use crate::in_time::in_time;
 use crate::refusals::Contested;
 use crate::segments::Segments;
-use crate::sign_in::SignedIn;
 use crate::status::CallStatus;
 
 /// What came of a call, and the lease it was run under.
@@ -69,7 +69,7 @@ pub(crate) struct ResultTaken {
     Contested,
 ))]
 pub(crate) async fn report(
-    _: SignedIn,
+    caller: Caller,
     State(app): State<App>,
     Segments((project, tool)): Segments<(String, String)>,
     Body(body): Body<ResultBody, RESULT_LIMIT>,
@@ -77,9 +77,13 @@ pub(crate) async fn report(
     let place = app.projects.get(&project).await?;
     let call = own(&app, &place, &tool).await?;
     let (reported, lease) = body.reported()?;
+    check_is_own(&caller, &call, lease.is_some())?;
+    let hidden = !caller.may_see(&call);
     let token = lease.map(LeaseShown::token);
     let (gate, id) = (app.gate.clone(), call.id);
-    let stands = in_time(async move { gate.report(id, token, reported).await }).await?;
+    let reporting = in_time(async move { gate.report(id, token, reported).await }).await;
+    let stands =
+        reporting.map_err(|error| if hidden { error.without_execution() } else { error })?;
     keeping::after(&app, &stands).await;
     Ok(Json(ResultTaken {
         success: true,

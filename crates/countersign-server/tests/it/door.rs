@@ -1,6 +1,6 @@
 //! The door: credentials, hosts, origins, and what is open to all.
 
-use reqwest::header::{COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE};
+use reqwest::header::{COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
@@ -8,6 +8,8 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::world::{TOKEN, World};
+
+const PAGE_SECRET: HeaderName = HeaderName::from_static("x-countersign-session");
 
 const NOTHING: &str = "[[script]]\n[[script.turn]]\nsay = 'hello'\n";
 
@@ -38,16 +40,83 @@ async fn a_token_in_the_address_becomes_a_cookie_and_leaves_the_address() {
     assert_eq!(wrong.status(), StatusCode::UNAUTHORIZED);
     let signed_in = get(&world, &format!("/agent?token={TOKEN}"), &[]).await;
     assert_eq!(signed_in.status(), StatusCode::SEE_OTHER);
-    assert_eq!(signed_in.headers()[LOCATION], "/agent");
+    let location = signed_in.headers()[LOCATION].to_str().unwrap().to_owned();
+    let page = location.strip_prefix("/agent#session=").unwrap().to_owned();
     let cookie = signed_in.headers()[SET_COOKIE].to_str().unwrap().to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    assert!(!cookie.contains(TOKEN));
+    assert!(!cookie.contains(TOKEN) && !cookie.contains(&page));
     let cookie = cookie.split(';').next().unwrap();
-    let listed = get(&world, "/my/projects/default/sessions", &[(COOKIE, cookie)]).await;
+    let sessions = "/my/projects/default/sessions";
+    let listed = get(&world, sessions, &[(COOKIE, cookie), (PAGE_SECRET, &page)]).await;
     assert_eq!(listed.status(), StatusCode::OK);
     let forged = cookie.replace('=', "=0");
-    let refused = get(&world, "/my/projects/default/sessions", &[(COOKIE, &forged)]).await;
-    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+    for half in [
+        &[(COOKIE, cookie)][..],
+        &[(PAGE_SECRET, page.as_str())],
+        &[(COOKIE, &forged), (PAGE_SECRET, &page)],
+        &[(COOKIE, cookie), (PAGE_SECRET, "")],
+        &[(COOKIE, cookie), (PAGE_SECRET, TOKEN)],
+    ] {
+        let refused = get(&world, sessions, half).await;
+        assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{half:?}");
+    }
+    let shell = get(&world, "/settings", &[(COOKIE, cookie)]).await;
+    assert_ne!(shell.status(), StatusCode::UNAUTHORIZED, "the page itself holds no data");
+}
+
+/// Chromium sends the cookie to every port of the host: whoever is there must not get in with it.
+#[tokio::test]
+async fn a_cookie_alone_opens_neither_socket_nor_stream() {
+    let world = World::playing(NOTHING).await;
+    let signed_in = get(&world, &format!("/agent?token={TOKEN}"), &[]).await;
+    let cookie = signed_in.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap();
+    let location = signed_in.headers()[LOCATION].to_str().unwrap();
+    let page = location.strip_prefix("/agent#session=").unwrap();
+    let stream = get(&world, "/my/projects/default/chat/stream", &[(COOKIE, cookie)]).await;
+    assert_eq!(stream.status(), StatusCode::UNAUTHORIZED);
+    let socket = async |protocols: Option<String>| {
+        let url = format!("ws://{}/api/terminal/ws/agent", world.address);
+        let mut request = url.into_client_request().unwrap();
+        request.headers_mut().insert("cookie", cookie.parse().unwrap());
+        if let Some(protocols) = protocols {
+            request.headers_mut().insert("sec-websocket-protocol", protocols.parse().unwrap());
+        }
+        connect_async(request).await
+    };
+    assert!(socket(None).await.is_err());
+    assert!(socket(Some("countersign, countersign.session.0".to_owned())).await.is_err());
+    let offered = format!("countersign, countersign.session.{page}");
+    let (_, answer) = socket(Some(offered)).await.unwrap();
+    assert_eq!(
+        answer.headers()["sec-websocket-protocol"],
+        "countersign",
+        "the secret is not echoed"
+    );
+}
+
+#[tokio::test]
+async fn the_server_proves_who_it_is_for_its_own_address_alone() {
+    let world = World::playing(NOTHING).await;
+    let nonce = "0123456789abcdef0123456789abcdef";
+    let ask = async |host: Option<&str>, nonce: &str| {
+        let body = serde_json::json!({"nonce": nonce}).to_string();
+        let mut request = world.http.post(world.url("/identity")).body(body);
+        if let Some(host) = host {
+            request = request.header(HOST, host);
+        }
+        request.send().await.unwrap()
+    };
+    let proof: Value = ask(None, nonce).await.json().await.unwrap();
+    let text = |field: &str| proof[field].as_str().unwrap();
+    let known = world.gate().server_identity().await.unwrap().public_key();
+    assert_eq!(text("public_key"), known.to_string());
+    assert_eq!(text("listens_on"), world.address);
+    assert!(known.verifies(text("signature"), nonce, &world.address, &world.address));
+    // A process on another port that passes the challenge on gets nothing to show.
+    assert_eq!(ask(Some("127.0.0.1:1"), nonce).await.status(), StatusCode::FORBIDDEN);
+    for bad in ["", "0123", "0123456789ABCDEF0123456789ABCDEF", &"0".repeat(129)] {
+        assert_eq!(ask(None, bad).await.status(), StatusCode::BAD_REQUEST, "{bad}");
+    }
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod flow;
 mod hardening;
 mod projects;
 mod resuming;
+mod roles;
 mod rules;
 mod stream;
 mod streaming;

@@ -18,7 +18,7 @@ pub(crate) struct AtServer {
     /// The project there.
     #[arg(long, value_name = "ID", default_value = "default")]
     pub(crate) project: String,
-    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds].
+    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else the one of `hook install`].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The token, from the environment: on the command line everybody could read it.

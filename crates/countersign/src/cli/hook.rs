@@ -13,7 +13,7 @@ pub(crate) struct Asking {
     /// The server that asks a person [default: `http://127.0.0.1:4180`].
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_SERVER")]
     pub(crate) server: Option<String>,
-    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds].
+    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else the one of `hook install`].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The token, from the environment: on the command line everybody could read it.
@@ -45,7 +45,10 @@ pub(crate) enum HookCommand {
     /// Adds the hook to Claude Code's settings; shows what changes first.
     #[command(after_help = "Examples:
   countersign hook install
-  countersign hook install --project --token-file ~/.countersign-token --yes")]
+  countersign hook install --project --token-file ~/.countersign-agent --yes
+
+A token of the role `agent` is made for the hook: it hands calls in and waits for them, and cannot decide.
+Its file also holds the server's key, by which the hook knows whom it tells the token.")]
     Install(HookInstallArgs),
     /// Takes the hook out of Claude Code's settings again, and nothing else.
     #[command(after_help = "Example:\n  countersign hook uninstall --project")]
@@ -73,12 +76,15 @@ pub(crate) struct HookInstallArgs {
     /// The server that asks a person [default: `http://127.0.0.1:4180`].
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds when the hook runs].
+    /// The file with the token [default: one of the role `agent` is made, in the data folder].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The server's data folder, where it is not the usual one.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// The server's database, where it is not in the data folder: the token is made there.
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE", hide_env_values = true)]
+    pub(crate) database: Option<String>,
 }
 
 #[derive(Args)]

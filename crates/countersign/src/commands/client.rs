@@ -37,7 +37,7 @@ use self::screen::Screen;
 use self::stops::Stops;
 use self::told::Told;
 use self::work::Work;
-use super::link::{Link, Refusal};
+use super::link::{Link, LinkError, Refusal};
 use super::{link, sandbox, serve};
 use crate::cli::{ClientArgs, SandboxSwitch};
 use crate::hint::Hinted;
@@ -69,6 +69,8 @@ enum News {
     },
     Typed(String),
     NoKeyboard,
+    /// The token's role is not one that decides.
+    MayNotDecide,
     /// A card has been there for a moment.
     Glanced(ApprovalId),
     Answered(ApprovalId, Answer),
@@ -99,7 +101,7 @@ struct Client {
 
 impl Client {
     async fn open(args: ClientArgs) -> anyhow::Result<Self> {
-        let token = link::token(&args.at)?;
+        let token = link::credential(&args.at)?;
         let side = settings::side(&args)?;
         let sandbox = sandbox::beside(args.sandbox, None).await?;
         let worth = match args.sandbox {
@@ -203,6 +205,9 @@ impl Client {
                 }
             }
             News::NoKeyboard => self.desk.leave_to_others("elsewhere: nothing can be typed here"),
+            News::MayNotDecide => {
+                self.desk.leave_to_others("elsewhere: this token does not decide")
+            }
             News::Glanced(id) => self.desk.ready(id),
             News::Answered(id, answer) => self.desk.answered(id, answer).await,
         }
@@ -260,9 +265,13 @@ impl Client {
         let (link, news, known) = (self.link.clone(), self.news.clone(), self.desk.waiting());
         tokio::spawn(async move {
             // If it cannot be asked, the stream is about to break too, and we come here again.
-            if let Some(requests) = pending(&link).await {
-                let _ = news.send(News::Pending { requests, known });
-            }
+            let _ = match pending(&link).await {
+                Ok(requests) => news.send(News::Pending { requests, known }),
+                Err(LinkError::Refused(refusal)) if refusal.code == "role" => {
+                    news.send(News::MayNotDecide)
+                }
+                Err(_) => Ok(()),
+            };
         });
     }
 
@@ -277,14 +286,14 @@ impl Client {
     }
 }
 
-/// Returns everything that waits, oldest first; nothing if the server cannot or will not say.
-async fn pending(link: &Link) -> Option<Vec<Request>> {
+/// Returns everything that waits, oldest first.
+async fn pending(link: &Link) -> Result<Vec<Request>, LinkError> {
     let mut found = Vec::new();
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES {
         let mut query = vec![("status", "pending"), ("limit", "100")];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get(&["approvals"], &query).await.ok()?;
+        let page = link.get(&["approvals"], &query).await?;
         let requests = page.get("approvals").and_then(Value::as_array).cloned();
         let requests = requests.into_iter().flatten();
         found.extend(requests.filter_map(|it| serde_json::from_value::<Request>(it).ok()));
@@ -295,7 +304,7 @@ async fn pending(link: &Link) -> Option<Vec<Request>> {
     }
     // Ids are in the order of time, whichever way the list goes.
     found.sort_by_key(|request| request.approval_id);
-    Some(found)
+    Ok(found)
 }
 
 /// Says why the server will not have us, and what can be done about it.

@@ -8,8 +8,12 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+use super::token::agent_token_file;
 use crate::cli::AtServer;
-use crate::hint::{Hint, Hinted};
+use crate::credential_file::ServerCredential;
+use crate::hint::Hinted;
+use crate::record;
+use crate::server_proof::{NotProven, proven};
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -52,7 +56,11 @@ pub(crate) struct Refusal {
 
 impl Link {
     /// Returns the way to a project. Nothing is sent yet.
-    pub(crate) fn new(server: &str, project: &str, token: SecretString) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        server: &str,
+        project: &str,
+        ServerCredential { token, server_key }: ServerCredential,
+    ) -> anyhow::Result<Self> {
         let base = address(server)?;
         let builder = || {
             let http = Client::builder()
@@ -60,7 +68,9 @@ impl Link {
                 // A redirect would carry the token to another server.
                 .redirect(reqwest::redirect::Policy::none())
                 .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")));
-            if is_loopback(&base) { http.no_proxy() } else { http }
+            let http = if is_loopback(&base) { http.no_proxy() } else { http };
+            // Whoever answers must be the server, before it hears the token or is believed.
+            proven(http, &base, server_key.clone())
         };
         let made = || anyhow::Ok((builder().build()?, builder().read_timeout(SILENCE).build()?));
         let (http, streaming) = made().context("the HTTP client cannot be made")?;
@@ -116,28 +126,37 @@ impl Link {
     }
 }
 
-/// Returns the credential that was given.
-pub(crate) fn token(args: &AtServer) -> anyhow::Result<SecretString> {
-    let token = match (&args.token_file, &args.token) {
-        (Some(file), _) => {
-            let read = std::fs::read_to_string(file);
-            let text = read
-                .with_context(|| format!("could not read the token file `{}`", file.display()))
-                .hint("it holds the token and nothing else")?;
-            SecretString::from(text.trim().to_owned())
+/// Returns the credential that was given, and the key of the server that may be told it, as far as that
+/// is known here.
+pub(crate) fn credential(args: &AtServer) -> anyhow::Result<ServerCredential> {
+    let is_here = address(&args.server).is_ok_and(|url| is_loopback(&url));
+    let own = || agent_token_file(None).filter(|file| is_here && file.exists());
+    let credential = match (&args.token_file, &args.token) {
+        (Some(file), _) => Some(ServerCredential::read(file)?),
+        (None, Some(token)) => {
+            let token = SecretString::from(token.expose_secret().trim().to_owned());
+            Some(ServerCredential { token, server_key: None })
         }
-        (None, Some(token)) => SecretString::from(token.expose_secret().trim().to_owned()),
-        (None, None) => SecretString::default(),
+        (None, None) => own().map(|file| ServerCredential::read(&file)).transpose()?,
     };
-    if token.expose_secret().is_empty() {
+    let credential = credential.filter(|it| !it.token.expose_secret().is_empty());
+    let Some(credential) = credential else {
         bail!(Hinted {
             error: anyhow::anyhow!("there is no token for the server"),
-            hint: "set COUNTERSIGN_TOKEN, or give --token-file; `countersign serve --token …` \
-                   sets one"
-                .to_owned(),
+            hint: "give --token-file, or set COUNTERSIGN_TOKEN; `countersign token create` makes \
+                   one"
+            .to_owned(),
         });
-    }
-    Ok(token)
+    };
+    let server_key = match credential.server_key {
+        None if is_here => record::data_path(None)
+            .map(|folder| folder.join("countersign.db"))
+            .filter(|file| file.exists())
+            .map_or(Ok(None), |file| record::server_key(&file))
+            .map_err(anyhow::Error::msg)?,
+        key => key,
+    };
+    Ok(ServerCredential { server_key, ..credential })
 }
 
 async fn answer(request: RequestBuilder) -> Result<Value, LinkError> {
@@ -170,6 +189,15 @@ async fn refused(response: Response) -> LinkError {
 
 /// Returns the error for a connection that failed, without the address: it may hold a password.
 fn away(error: &reqwest::Error) -> LinkError {
+    if let Some(not_proven) = NotProven::found_in(error) {
+        let refusal = Refusal {
+            status: 0,
+            code: "not_proven".to_owned(),
+            message: not_proven.to_string(),
+            hint: Some("find out who holds that port; the token was not sent".to_owned()),
+        };
+        return LinkError::Refused(Box::new(refusal));
+    }
     if error.is_timeout() {
         return LinkError::Away("no answer in time".to_owned());
     }
@@ -219,14 +247,14 @@ mod tests {
 
     #[test]
     fn any_way_to_write_the_server_leads_to_the_project() {
-        let project = |server: &str, id: &str| {
-            Link::new(server, id, SecretString::from("t")).unwrap().project.to_string()
-        };
+        let token = || ServerCredential { token: "t".into(), server_key: None };
+        let project =
+            |server: &str, id: &str| Link::new(server, id, token()).unwrap().project.to_string();
         assert_eq!(project("http://h:1", "default"), "http://h:1/my/projects/default");
         assert_eq!(project(" http://h:1/ ", "a/../b"), "http://h:1/my/projects/a%2F..%2Fb");
         assert_eq!(project("https://h/gate/?x=1", "p"), "https://h/gate/my/projects/p");
         for wrong in ["", "127.0.0.1:4180", "ftp://h", "h"] {
-            assert!(Link::new(wrong, "p", SecretString::from("t")).is_err(), "{wrong}");
+            assert!(Link::new(wrong, "p", token()).is_err(), "{wrong}");
         }
     }
 }

@@ -51,7 +51,7 @@ struct Left {
 }
 
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
-    let token = link::token(&args.at)?;
+    let token = link::credential(&args.at)?;
     let link = Link::new(&args.at.server, &args.at.project, token)?;
     serve::runtime()?.block_on(undo(args, &link))
 }

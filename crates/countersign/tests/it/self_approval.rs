@@ -4,6 +4,8 @@
 //! token, the database, the server's process, its rules. Each is contained, each is told of, and what
 //! waited still waits at the end.
 
+mod keys;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -38,6 +38,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Signs a client's challenge with the key that all servers of this database share
+         * @description A client that knows the public key compares before it sends its token. The request's `Host` is signed, too, and is refused unless it is this server's: nobody else's port can pass for it.
+         */
+        post: operations["prove_identity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1133,6 +1153,29 @@ export interface components {
             from: number;
             /** Format: int64 */
             to: number;
+        };
+        /**
+         * @description A client's challenge.
+         * @example {
+         *       "nonce": "4f1c0a9e6b7d2835c0e4a1f89d3b5c6e7f80912a3b4c5d6e7f8091a2b3c4d5e6"
+         *     }
+         */
+        IdentityChallenge: {
+            /** @description Random hexadecimal digits that nobody has used before. */
+            nonce: string;
+        };
+        /** @description The server's proof. */
+        IdentityProof: {
+            success: boolean;
+            /** @description The public half of the key: `ed25519:` and 64 hexadecimal digits. */
+            public_key: string;
+            /** @description The address that the server listens on. */
+            listens_on: string;
+            /**
+             * @description The Ed25519 signature, as hexadecimal digits, of four lines without an end of line after the
+             *     last: `countersign server identity v1`, the nonce, the request's `Host`, and `listens_on`.
+             */
+            signature: string;
         };
         /** @description Who decided, when, and what they said; left out where nobody did. */
         Judgement: {
@@ -2277,6 +2320,101 @@ export interface operations {
             };
         };
     };
+    prove_identity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityChallenge"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProof"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     metrics: {
         parameters: {
             query?: never;
@@ -2344,7 +2482,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2431,7 +2569,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2525,7 +2663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2604,7 +2742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2704,7 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2780,7 +2918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2860,7 +2998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2970,7 +3108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3050,7 +3188,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3157,7 +3295,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3236,7 +3374,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3313,7 +3451,10 @@ export interface operations {
                  *     A new stream of the same client ends the one before.
                  */
                 client_id?: string;
-                /** @description `none` is a mere listener, which never runs calls. Of the others the one that came first does. */
+                /**
+                 * @description `none` is a mere listener, which never runs calls. Of the others the one that came first does. A
+                 *     viewer is a mere listener; an agent hears of nothing but the calls that are lent to it.
+                 */
                 executor?: "client" | "none";
                 /** @description Only what belongs to this conversation. */
                 session_id?: string;
@@ -3358,7 +3499,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3433,7 +3574,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3512,7 +3653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3618,7 +3759,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3715,7 +3856,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3812,7 +3953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3915,7 +4056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4009,7 +4150,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4089,7 +4230,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4196,7 +4337,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4272,7 +4413,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4380,7 +4521,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4458,7 +4599,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4537,7 +4678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4655,7 +4796,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4734,7 +4875,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4814,7 +4955,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4921,7 +5062,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5024,7 +5165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5104,7 +5245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request was meant for another host, or came from another page. */
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
             403: {
                 headers: {
                     [name: string]: unknown;

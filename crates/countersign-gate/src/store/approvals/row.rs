@@ -130,9 +130,9 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
            tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,
            preview, state, error, error_type, approved_at, completed_at, expires_at, owner,
-           executor, tool_use_id, lapses_at)
+           executor, tool_use_id, lapses_at, submitted_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19, $20, $21, $22, $23, $24, $25)",
+           $19, $20, $21, $22, $23, $24, $25, $26)",
         values![
             call.id.to_string(),
             LOCAL_USER,
@@ -159,6 +159,7 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
             call.executor.as_str(),
             json(&call.tool_use_id)?,
             approval.lapses_at(),
+            approval.basis.submitted_by.as_deref(),
         ],
     )?;
     Ok(())

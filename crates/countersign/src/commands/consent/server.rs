@@ -2,21 +2,26 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::path::Path;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use countersign_core::{holds_mask, masked};
+use countersign_gate::ServerPublicKey;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Call, Recorded, USUAL_SERVER};
-use crate::cli::Asking;
-use crate::output;
+use crate::cli::{Asking, Records};
+use crate::commands::token::agent_token_file;
+use crate::credential_file::ServerCredential;
+use crate::server_proof::{NotProven, proven};
+use crate::{output, record};
 
 /// How long the server may take to pick up, on this machine and elsewhere.
-const PICKS_UP_HERE: Duration = Duration::from_millis(250);
+const PICKS_UP_HERE: Duration = Duration::from_secs(2);
 const PICKS_UP: Duration = Duration::from_secs(3);
 
 /// How long the server waits with one request, at the most.
@@ -113,9 +118,11 @@ impl Server {
         let client = if here { client.no_proxy() } else { client };
         // Reading the system's certificates takes longer than all the rest.
         let client = if url.scheme() == "http" { client.tls_certs_only([]) } else { client };
-        let client = client.build();
+        let credential = credential(asking, here)?;
+        let key = credential.as_ref().and_then(|it| it.server_key.clone());
+        let client = proven(client, &url, key).build();
         let client = client.map_err(|error| Unanswered::Settings(error.to_string()))?;
-        Ok(Self { client, url, token: token(asking)? })
+        Ok(Self { client, url, token: credential.map(|it| it.token) })
     }
 
     /// Returns whether an address is one of this machine.
@@ -226,7 +233,9 @@ impl Server {
         };
         let server = || self.address().to_owned();
         ask.timeout(wait + ANSWERS).send().await.map_err(|error| {
-            if error.is_connect() {
+            if let Some(not_proven) = NotProven::found_in(&error) {
+                Unanswered::Surprise(not_proven.to_string())
+            } else if error.is_connect() {
                 Unanswered::NotThere(server())
             } else {
                 Unanswered::Gone(server())
@@ -243,7 +252,8 @@ impl Server {
                 return body.map(Into::into).map_err(|_| Unanswered::Gone(server.to_owned()));
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => format!(
-                "the server at {server} does not accept the token (--token-file or COUNTERSIGN_TOKEN)"
+                "the server at {server} does not accept the token (--token-file or \
+                 COUNTERSIGN_TOKEN); `countersign hook install` makes one"
             ),
             StatusCode::NOT_FOUND => {
                 format!("the server at {server} does not know this project (serve --root)")
@@ -277,12 +287,33 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-fn token(asking: &Asking) -> Result<Option<SecretString>, Unanswered> {
-    let Some(file) = &asking.token_file else { return Ok(asking.token.clone()) };
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        Unanswered::Settings(format!("the token file `{}` cannot be read: {error}", file.display()))
-    })?;
-    Ok(Some(text.trim().to_owned().into()))
+/// Returns the token and the key of the server that may be told it: what was named, or else the agent's
+/// token of this machine.
+fn credential(asking: &Asking, here: bool) -> Result<Option<ServerCredential>, Unanswered> {
+    let data = asking.records.data.as_deref();
+    let own = || agent_token_file(data).filter(|file| here && file.exists());
+    let read = |file: &Path| {
+        ServerCredential::read(file).map_err(|error| Unanswered::Settings(format!("{error:#}")))
+    };
+    let credential = match (&asking.token_file, &asking.token) {
+        (Some(file), _) => Some(read(file)?),
+        (None, Some(token)) => Some(ServerCredential { token: token.clone(), server_key: None }),
+        (None, None) => own().as_deref().map(read).transpose()?,
+    };
+    let Some(credential) = credential else { return Ok(None) };
+    let server_key = match credential.server_key {
+        None if here => local_server_key(&asking.records)?,
+        key => key,
+    };
+    Ok(Some(ServerCredential { server_key, ..credential }))
+}
+
+/// Returns the key of this machine's server, where its database is a file that can be looked into.
+fn local_server_key(records: &Records) -> Result<Option<ServerPublicKey>, Unanswered> {
+    match record::database_file(records).filter(|file| file.exists()) {
+        Some(file) => record::server_key(&file).map_err(Unanswered::Settings),
+        None => Ok(None),
+    }
 }
 
 /// Returns how long the server may wait, in whole seconds.

@@ -6,25 +6,85 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use countersign_core::{Invalid, UnifiedDiff, parse_input};
+use countersign_gate::TokenRole;
 use serde_json::Value;
 
 use super::settings::{none, quoted, with_hooks, without_hooks, written};
-use crate::cli::{HookInstallArgs, HookPlace, HookUninstallArgs};
+use crate::cli::{HookInstallArgs, HookPlace, HookUninstallArgs, Records};
+use crate::commands::consent::Server;
+use crate::commands::token::{NewToken, agent_token_file, is_good};
+use crate::credential_file::ServerCredential;
 use crate::hint::{Hint, Hinted};
 use crate::{environment, output};
 
 pub(super) fn install(args: &HookInstallArgs) -> anyhow::Result<()> {
-    let command = command(args)?;
+    let token_file = TokenFile::choose(args)?;
+    let command = command(args, token_file.path())?;
     let file = File::read(&args.place)?;
     let done = format!("Claude Code asks Countersign now, by `{}`.", file.path.display());
     file.change(&args.place, |settings| with_hooks(settings, &command), "is set up", &done)?;
-    if args.token_file.is_none() {
-        output::note(
-            "The server wants a token: start Claude Code with COUNTERSIGN_TOKEN, or install with \
-             --token-file. Without one Claude Code asks you itself.",
-        );
+    match token_file {
+        TokenFile::Given(_) => Ok(()),
+        TokenFile::OfThisMachine(path) => keep_agent_token(args, &path),
+        TokenFile::None => {
+            output::note(
+                "The server is on another machine: make a token there with `countersign token \
+                 create --role agent --file FILE`, and install with --token-file. Without one \
+                 Claude Code asks you itself.",
+            );
+            Ok(())
+        }
     }
-    Ok(())
+}
+
+/// Which token the hook is to use.
+enum TokenFile {
+    /// The one that was named.
+    Given(PathBuf),
+    /// An agent's token that we make for the server of this machine.
+    OfThisMachine(PathBuf),
+    /// None: the server is elsewhere.
+    None,
+}
+
+impl TokenFile {
+    fn choose(args: &HookInstallArgs) -> anyhow::Result<Self> {
+        if let Some(file) = &args.token_file {
+            return Ok(Self::Given(std::path::absolute(file)?));
+        }
+        if !args.server.as_deref().is_none_or(Server::is_here) {
+            return Ok(Self::None);
+        }
+        let file = agent_token_file(args.data.as_deref());
+        Ok(Self::OfThisMachine(file.context("there is no folder to keep a token in")?))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Given(path) | Self::OfThisMachine(path) => Some(path),
+            Self::None => None,
+        }
+    }
+}
+
+/// Makes the agent's token of this machine, unless there is one that is good.
+fn keep_agent_token(args: &HookInstallArgs, file: &Path) -> anyhow::Result<()> {
+    let records = Records { data: args.data.clone(), database: args.database.clone() };
+    super::runtime()?.block_on(async {
+        if let Ok(known) = ServerCredential::read(file)
+            && is_good(&records, &known).await
+        {
+            return Ok(());
+        }
+        let made = NewToken::make(&records, TokenRole::Agent, Some("hook")).await;
+        let made = made.hint("install with --token-file, and a token of the role `agent`")?;
+        made.credential().write(file)?;
+        output::note(&format!(
+            "The hook has a token of its own in `{}`: it hands calls in and decides nothing.",
+            file.display()
+        ));
+        Ok(())
+    })
 }
 
 pub(super) fn uninstall(args: &HookUninstallArgs) -> anyhow::Result<()> {
@@ -34,13 +94,13 @@ pub(super) fn uninstall(args: &HookUninstallArgs) -> anyhow::Result<()> {
 }
 
 /// Returns the command that Claude Code is to run.
-fn command(args: &HookInstallArgs) -> anyhow::Result<String> {
+fn command(args: &HookInstallArgs, token_file: Option<&Path>) -> anyhow::Result<String> {
     let program = std::env::current_exe().context("where this program lies is not known")?;
     let mut words = vec![path(&program)?, "hook".to_owned()];
     if let Some(server) = &args.server {
         words.extend(["--server".to_owned(), server.clone()]);
     }
-    for (flag, file) in [("--token-file", &args.token_file), ("--data", &args.data)] {
+    for (flag, file) in [("--token-file", token_file), ("--data", args.data.as_deref())] {
         if let Some(file) = file {
             words.extend([flag.to_owned(), path(&std::path::absolute(file)?)?]);
         }

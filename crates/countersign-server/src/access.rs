@@ -1,0 +1,322 @@
+//! Who may do what: one table for the routes, one for the commands of the socket.
+//!
+//! [`check_access`] runs before every handler. A route that the table does not have answers nobody, so a
+//! new one cannot be forgotten: it does not work until somebody has said whom it is for.
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use countersign_core::Approval;
+use countersign_gate::TokenRole;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::sign_in::SignedIn;
+use crate::socket;
+use crate::socket::command::ClientCommand;
+
+/// The least that a route or a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeastRole {
+    /// No credential.
+    Nobody,
+    /// The page's cookie alone: what the page is made of, and no data.
+    PageCookie,
+    /// Any role; of an agent only what is its own.
+    Anybody,
+    /// Reading: viewers, approvers and admins.
+    Viewer,
+    /// Handing in and running calls: agents (their own), approvers and admins.
+    Agent,
+    /// Starting, stopping and deciding: approvers and admins.
+    Approver,
+    /// Rules and settings: admins.
+    Admin,
+}
+
+use LeastRole::{Admin, Agent, Anybody, Approver, Nobody, PageCookie, Viewer};
+
+/// Every route, and whom it is for. `GET` stands for `HEAD`, too.
+const ROUTES: &[(&str, &[(Method, LeastRole)])] = &[
+    ("/healthz", &[(Method::GET, Nobody)]),
+    ("/readyz", &[(Method::GET, Nobody)]),
+    ("/metrics", &[(Method::GET, Nobody)]),
+    ("/openapi.json", &[(Method::GET, Nobody)]),
+    ("/docs", &[(Method::GET, Nobody)]),
+    ("/docs/style.css", &[(Method::GET, Nobody)]),
+    ("/identity", &[(Method::POST, Nobody)]),
+    ("/", &[(Method::GET, PageCookie)]),
+    ("/agent", &[(Method::GET, PageCookie)]),
+    ("/agent/{session}", &[(Method::GET, PageCookie)]),
+    ("/history", &[(Method::GET, PageCookie)]),
+    ("/settings", &[(Method::GET, PageCookie)]),
+    ("/rules", &[(Method::GET, PageCookie)]),
+    ("/rules/{view}", &[(Method::GET, PageCookie)]),
+    ("/assets/{*path}", &[(Method::GET, PageCookie)]),
+    ("/my/projects", &[(Method::GET, Viewer), (Method::POST, Admin)]),
+    ("/my/projects/{project_id}", &[(Method::GET, Viewer), (Method::PATCH, Admin)]),
+    ("/my/projects/{project_id}/chat/messages", &[(Method::POST, Approver)]),
+    ("/my/projects/{project_id}/chat/stream", &[(Method::GET, Anybody)]),
+    ("/my/projects/{project_id}/sessions", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/sessions/{session_id}/messages", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/sessions/{session_id}/interrupt", &[(Method::POST, Approver)]),
+    ("/my/projects/{project_id}/approvals", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/approvals/{approval_id}", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/approvals/{approval_id}/approve", &[(Method::POST, Approver)]),
+    ("/my/projects/{project_id}/approvals/{approval_id}/reject", &[(Method::POST, Approver)]),
+    ("/my/projects/{project_id}/approvals/{approval_id}/diff", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/tools/available", &[(Method::GET, Anybody)]),
+    ("/my/projects/{project_id}/tools/executions", &[(Method::GET, Viewer)]),
+    ("/my/projects/{project_id}/tools/calls", &[(Method::POST, Agent)]),
+    ("/my/projects/{project_id}/tools/{tool_id}", &[(Method::GET, Anybody)]),
+    ("/my/projects/{project_id}/tools/{tool_id}/result", &[(Method::POST, Agent)]),
+    ("/my/projects/{project_id}/tools/{tool_id}/lease", &[(Method::POST, Agent)]),
+    (
+        "/my/projects/{project_id}/tools/{tool_id}/undo",
+        &[(Method::GET, Viewer), (Method::POST, Approver)],
+    ),
+    (
+        "/my/projects/{project_id}/runs/{run_id}/undo",
+        &[(Method::GET, Viewer), (Method::POST, Approver)],
+    ),
+    ("/my/projects/{project_id}/rules", &[(Method::GET, Viewer), (Method::PUT, Admin)]),
+    ("/my/projects/{project_id}/rules/check", &[(Method::POST, Viewer)]),
+    ("/my/projects/{project_id}/rules/simulate", &[(Method::POST, Viewer)]),
+    ("/my/projects/{project_id}/rules/trust", &[(Method::POST, Admin)]),
+    ("/my/projects/{project_id}/rules/{rule_id}", &[(Method::DELETE, Admin)]),
+    ("/my/projects/{project_id}/audit", &[(Method::GET, Viewer)]),
+    (socket::PATH, &[(Method::GET, Viewer)]),
+];
+
+/// Returns what a command of the socket needs.
+pub(crate) fn least_role_for_command(command: &ClientCommand) -> LeastRole {
+    match command {
+        ClientCommand::Resume(_) => Viewer,
+        ClientCommand::Run(_)
+        | ClientCommand::ToolApprovalResponse(_)
+        | ClientCommand::Cancel(_)
+        | ClientCommand::ApproveAll(_) => Approver,
+    }
+}
+
+impl LeastRole {
+    fn admits(self, role: TokenRole) -> bool {
+        match self {
+            Nobody | PageCookie | Anybody => true,
+            Viewer => role != TokenRole::Agent,
+            Agent => role != TokenRole::Viewer,
+            Approver => matches!(role, TokenRole::Approver | TokenRole::Admin),
+            Admin => role == TokenRole::Admin,
+        }
+    }
+
+    /// Returns the role to ask for.
+    fn name(self) -> &'static str {
+        match self {
+            Nobody | PageCookie | Anybody | Viewer => "viewer",
+            Agent => "agent",
+            Approver => "approver",
+            Admin => "admin",
+        }
+    }
+}
+
+/// Who makes a request: the holder of a token, or somebody who signed in on the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// The name that decisions carry.
+    pub(crate) name: String,
+    pub(crate) role: TokenRole,
+    /// The token; none for the server's own.
+    pub(crate) token: Option<Uuid>,
+}
+
+impl Caller {
+    /// Returns the holder of the server's own token or link.
+    pub(crate) fn admin() -> Self {
+        Self { name: "admin".to_owned(), role: TokenRole::Admin, token: None }
+    }
+
+    /// Returns why the caller may not do something, if so.
+    pub(crate) fn check_role(&self, least: LeastRole) -> Result<(), ApiError> {
+        if least.admits(self.role) {
+            return Ok(());
+        }
+        let (needed, name, role) = (least.name(), &self.name, self.role);
+        let why = format!("this needs the role `{needed}`, and `{name}` has the role `{role}`");
+        let hint = "use a token of that role: `countersign token create --role ROLE`";
+        Err(ApiError { hint: Some(hint), ..ApiError::forbidden("role", why) })
+    }
+
+    /// Returns whether the caller sees nothing but its own calls.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.role == TokenRole::Agent
+    }
+
+    /// Returns by what a call remembers who handed it in.
+    pub(crate) fn submitter_id(&self) -> String {
+        self.token.map_or_else(|| self.name.clone(), |id| id.to_string())
+    }
+
+    /// Returns whether the caller handed a call in.
+    pub(crate) fn has_submitted(&self, call: &Approval) -> bool {
+        call.basis.submitted_by.as_deref() == Some(self.submitter_id().as_str())
+    }
+
+    /// Returns the name under which calls are lent to one of the caller's clients.
+    ///
+    /// An agent's begins with its token, so that no other token can pass for it.
+    pub(crate) fn holder_name(&self, client_id: &str) -> String {
+        match self.token {
+            Some(token) if self.is_agent() => format!("{token}:{client_id}"),
+            _ => client_id.to_owned(),
+        }
+    }
+
+    /// Returns whether a call is the caller's to look at: handed in by it, or lent to one of its clients.
+    pub(crate) fn may_see(&self, call: &Approval) -> bool {
+        let is_lent = || {
+            let holder = call.lease().map(|lease| lease.holder.as_str()).unwrap_or_default();
+            holder.starts_with(&self.holder_name(""))
+        };
+        !self.is_agent() || self.has_submitted(call) || is_lent()
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(ApiError::not_signed_in)
+    }
+}
+
+impl FromRequestParts<App> for SignedIn {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Caller::from_request_parts(parts, app).await.map(|caller| Self(caller.name))
+    }
+}
+
+/// Lets a request through to its handler if its credential is good for it, or answers why not.
+pub(crate) async fn check_access(State(app): State<App>, request: Request, next: Next) -> Response {
+    // Nothing is at an address that matches no route, for anybody.
+    let Some(route) = request.extensions().get::<MatchedPath>() else {
+        return next.run(request).await;
+    };
+    let least = match least_role_for_route(request.method(), route.as_str()) {
+        Ok(least) => least,
+        Err(refused) => return *refused,
+    };
+    let (mut parts, body) = request.into_parts();
+    match authenticate(&app, &parts, least).await {
+        Ok(Some(caller)) => drop(parts.extensions.insert(caller)),
+        Ok(None) => {}
+        Err(refused) => return refused.into_response(),
+    }
+    next.run(Request::from_parts(parts, body)).await
+}
+
+async fn authenticate(
+    app: &App,
+    Parts { headers, uri, .. }: &Parts,
+    least: LeastRole,
+) -> Result<Option<Caller>, ApiError> {
+    match least {
+        Nobody => Ok(None),
+        // The handlers of the page say how to sign in.
+        PageCookie => app.sign_ins.page_visitor(headers, app.port).await,
+        Anybody | Viewer | Agent | Approver | Admin => {
+            let caller = app.sign_ins.caller(headers, uri, app.port).await?;
+            caller.check_role(least)?;
+            Ok(Some(caller))
+        }
+    }
+}
+
+/// Returns whom a route is for; the error is the answer to a request for one that is for nobody.
+fn least_role_for_route(method: &Method, route: &str) -> Result<LeastRole, Box<Response>> {
+    let Some((_, methods)) = ROUTES.iter().find(|(path, _)| *path == route) else {
+        tracing::error!(route, "a route has no entry in the table of roles");
+        let why = "this address is for nobody: it has no entry in the table of roles";
+        return Err(Box::new(ApiError::internal("no_role", why).into_response()));
+    };
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    if let Some((_, least)) = methods.iter().find(|(known, _)| known == method) {
+        return Ok(*least);
+    }
+    let mut refused = ApiError::wrong_method().into_response();
+    let allowed: Vec<_> = methods.iter().map(|(known, _)| known.as_str()).collect();
+    if let Ok(allowed) = HeaderValue::from_str(&allowed.join(",").replace("GET", "GET,HEAD")) {
+        refused.headers_mut().insert(header::ALLOW, allowed);
+    }
+    Err(Box::new(refused))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_of_the_api_says_whom_it_is_for() {
+        let document = crate::openapi();
+        let mut seen = 0;
+        for (path, item) in &document.paths.paths {
+            let methods = [
+                (Method::GET, &item.get),
+                (Method::POST, &item.post),
+                (Method::PUT, &item.put),
+                (Method::PATCH, &item.patch),
+                (Method::DELETE, &item.delete),
+            ];
+            for (method, _) in methods.into_iter().filter(|(_, operation)| operation.is_some()) {
+                assert!(least_role_for_route(&method, path).is_ok(), "{method} {path}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 30, "{seen}");
+    }
+
+    #[test]
+    fn roles_admit_what_their_names_say() {
+        let check = |least: LeastRole, roles: &[TokenRole]| {
+            for role in TokenRole::ALL {
+                assert_eq!(least.admits(role), roles.contains(&role), "{least:?} {role}");
+            }
+        };
+        check(Anybody, &TokenRole::ALL);
+        check(Viewer, &[TokenRole::Viewer, TokenRole::Approver, TokenRole::Admin]);
+        check(Agent, &[TokenRole::Agent, TokenRole::Approver, TokenRole::Admin]);
+        check(Approver, &[TokenRole::Approver, TokenRole::Admin]);
+        check(Admin, &[TokenRole::Admin]);
+    }
+
+    #[test]
+    fn only_looking_is_open_to_those_who_only_look() {
+        for (path, methods) in ROUTES {
+            for (method, least) in *methods {
+                let changes = *method != Method::GET;
+                let only_reads = path.ends_with("/check") || path.ends_with("/simulate");
+                if changes && !only_reads && *least != Nobody {
+                    assert!(!least.admits(TokenRole::Viewer), "{method} {path}");
+                }
+                let is_own = path.contains("/tools/") || path.ends_with("/chat/stream");
+                let needs_role = !matches!(least, Nobody | PageCookie);
+                if least.admits(TokenRole::Agent) && needs_role {
+                    assert!(is_own, "{method} {path}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_route_without_an_entry_answers_nobody() {
+        assert!(least_role_for_route(&Method::GET, "/my/secrets").is_err());
+        assert!(least_role_for_route(&Method::DELETE, "/my/projects").is_err());
+        assert_eq!(least_role_for_route(&Method::HEAD, "/my/projects").ok(), Some(Viewer));
+    }
+}
