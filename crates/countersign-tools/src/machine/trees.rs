@@ -27,7 +27,15 @@ const CLOCK_EVERY: usize = 128;
 pub(super) struct Trees {
     budget: Mutex<Budget>,
     known: Mutex<HashMap<PathBuf, Option<Arc<Tree>>>>,
-    searched: Mutex<Vec<(PathBuf, PathBuf, Search, Option<Vec<Target>>)>>,
+    searched: Mutex<Vec<Searched>>,
+}
+
+/// A search and the secrets it opens.
+struct Searched {
+    cwd: PathBuf,
+    folder: PathBuf,
+    search: Search,
+    found: Option<Vec<Target>>,
 }
 
 /// What is left of a judgement's looks at the disk.
@@ -122,14 +130,17 @@ impl Trees {
         workspace: &Workspace,
     ) -> Option<Vec<Target>> {
         let mut searched = self.searched.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |it: &&(PathBuf, PathBuf, Search, Option<Vec<Target>>)| {
-            it.0 == cwd && it.1 == folder && it.2 == *search
-        };
-        if let Some((.., known)) = searched.iter().find(same) {
-            return known.clone();
+        let same = |it: &&Searched| it.cwd == cwd && it.folder == folder && it.search == *search;
+        if let Some(known) = searched.iter().find(same) {
+            return known.found.clone();
         }
         let found = self.search(cwd, folder, search, workspace);
-        searched.push((cwd.to_owned(), folder.to_owned(), search.clone(), found.clone()));
+        searched.push(Searched {
+            cwd: cwd.to_owned(),
+            folder: folder.to_owned(),
+            search: search.clone(),
+            found: found.clone(),
+        });
         found
     }
 
