@@ -87,14 +87,15 @@ fn reader_options(args: &[String]) -> Option<(usize, &'static [&'static str])> {
     }
     let word = |at: usize| args.get(at).map(String::as_str);
     match (word(at)?, word(at + 1)) {
-        ("diff" | "log" | "show" | "whatchanged" | "diff-tree", _) => Some((at + 1, NO_DRIVERS)),
-        ("reflog" | "stash", Some("show" | "list")) => {
-            // With any option it shows the difference itself, not a summary, which runs no driver.
-            let is_summary = word(at) == Some("stash")
-                && args.iter().skip(at + 2).all(|word| !word.starts_with('-'));
-            (!is_summary || word(at + 1) == Some("list")).then_some((at + 2, NO_DRIVERS))
+        // With any option it shows the difference itself, not a summary, which runs no driver.
+        ("stash", Some("show")) => {
+            let has_option = args.iter().skip(at + 2).any(|word| word.starts_with('-'));
+            has_option.then_some((at + 2, NO_DRIVERS))
         }
-        ("reflog", _) => Some((at + 1, NO_DRIVERS)),
+        ("stash", Some("list")) | ("reflog", Some("show")) => Some((at + 2, NO_DRIVERS)),
+        ("diff" | "log" | "show" | "whatchanged" | "diff-tree" | "reflog", _) => {
+            Some((at + 1, NO_DRIVERS))
+        }
         ("grep" | "blame", _) => Some((at + 1, &["--no-textconv"])),
         _ => None,
     }
