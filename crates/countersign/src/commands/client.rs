@@ -206,7 +206,7 @@ impl Client {
             }
             News::NoKeyboard => self.desk.leave_to_others("elsewhere: nothing can be typed here"),
             News::MayNotDecide => {
-                self.desk.leave_to_others("elsewhere: this token does not decide")
+                self.desk.leave_to_others("elsewhere: this token does not decide");
             }
             News::Glanced(id) => self.desk.ready(id),
             News::Answered(id, answer) => self.desk.answered(id, answer).await,

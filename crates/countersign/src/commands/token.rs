@@ -86,14 +86,14 @@ async fn create(args: &TokenCreateArgs) -> anyhow::Result<()> {
     }
     let ApiToken { id, role, name, .. } = &made.kept;
     if args.json {
-        let mut line = json!({
+        let (field, value) = match &args.file {
+            Some(file) => ("file", file.display().to_string()),
+            None => ("token", made.secret),
+        };
+        let line = json!({
             "id": id, "role": role.as_str(), "name": name,
-            "server_key": made.server_key.to_string(),
+            "server_key": made.server_key.to_string(), field: value,
         });
-        match &args.file {
-            Some(file) => line["file"] = file.display().to_string().into(),
-            None => line["token"] = made.secret.into(),
-        }
         output::line(&line.to_string());
         return Ok(());
     }
