@@ -190,12 +190,12 @@ impl Oracle {
     ) -> usize {
         let examiner =
             Examiner::new(world, batch.mode).comparing_sides(!batch.variant.tracks_secrets);
-        let examined = examiner.examine_batch(commands, by, is_traced);
+        let results = examiner.examine_batch(commands, by, is_traced);
         self.report.lock().unwrap().traced += if is_traced { commands.len() } else { 0 };
         let mut found = 0;
-        for (command, examined) in commands.iter().zip(examined) {
-            self.report.lock().unwrap().count(&examined);
-            if let Examination::Harmful(harm) = examined {
+        for (command, result) in commands.iter().zip(results) {
+            self.report.lock().unwrap().count(&result);
+            if let Examination::Harmful(harm) = result {
                 self.record(round, batch, world, command, harm, (by, is_traced));
                 found += 1;
             }

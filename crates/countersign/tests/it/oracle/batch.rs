@@ -88,7 +88,7 @@ impl CommandBatch {
         }
         let count = family.batch_size();
         batch.commands.extend((0..count).map(|_| random_command(&mut rng, family, sources)));
-        batch.keep_distinct()
+        batch.keep_distinct(&mut rng)
     }
 
     /// Returns the classes of harm that the batch was made to reach.
@@ -124,13 +124,14 @@ impl CommandBatch {
             let as_it_is = at == 0 || happens(rng, 20);
             self.commands.push(if as_it_is { command } else { mutate(rng, &command, other) });
         }
-        self.keep_distinct()
+        self.keep_distinct(rng)
     }
 
-    fn keep_distinct(mut self) -> Self {
+    fn keep_distinct(mut self, rng: &mut Rng) -> Self {
         self.commands.retain(|it| !it.contains('\0') && it.len() < 4_000);
         self.commands.sort();
         self.commands.dedup();
+        rng.shuffle(&mut self.commands);
         self
     }
 }

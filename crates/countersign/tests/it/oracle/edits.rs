@@ -86,6 +86,9 @@ pub(super) fn random_edits(rng: &mut Rng) -> String {
 }
 
 fn random_edit(rng: &mut Rng) -> String {
+    if happens(rng, 15) {
+        return random_merge(rng);
+    }
     let (from, to) = (pick(rng, NAMES), pick(rng, TARGETS));
     match rng.u8(..14) {
         0..4 => {
@@ -141,6 +144,14 @@ fn random_edit(rng: &mut Rng) -> String {
         ),
         _ => format!("tee {} < README.md", pick(rng, &["new", "new/README.md", "-", "src/a.rs"])),
     }
+}
+
+/// A tree is copied into one that is there already, link by link.
+fn random_merge(rng: &mut Rng) -> String {
+    let options = pick(rng, &["-r", "-a", "-R", "-rT", "-aT", "-rf", "-ru"]);
+    let from = pick(rng, &["d/.", "d/*", "./d", "d", "payload.d/.", "src/.", "."]);
+    let to = pick(rng, &["sub", "sub/.", "sub/", "./sub", "docs", "l"]);
+    format!("cp {options} {from} {to}")
 }
 
 fn random_look(rng: &mut Rng) -> String {

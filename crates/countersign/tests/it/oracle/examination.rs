@@ -90,7 +90,9 @@ impl<'a> Examiner<'a> {
         let changed: Vec<_> =
             SIDES.into_iter().filter(|side| self.find_change(*side, None).is_some()).collect();
         if !changed.is_empty() {
-            changed.iter().for_each(|side| self.world.restore(*side));
+            for side in changed {
+                self.world.restore(side);
+            }
             let (front, back) = commands.split_at(commands.len() / 2);
             let mut examined = self.examine_batch(front, by, is_traced);
             examined.extend(self.examine_batch(back, by, is_traced));

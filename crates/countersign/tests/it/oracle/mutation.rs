@@ -108,14 +108,14 @@ fn change(rng: &mut Rng, tokens: &mut Vec<String>, other: &str) {
             if places.is_empty() {
                 tokens.push(format!("{} {}", pick(rng, OPERATORS), random_read(rng)));
             } else {
-                tokens[*pick_one(rng, &places)] = pick(rng, OPERATORS).to_owned();
+                tokens[*pick_one(rng, &places)] = String::from(pick(rng, OPERATORS));
             }
         }
         7 => {
             let places: Vec<_> =
                 (0..tokens.len()).filter(|it| PROGRAMS.contains(&tokens[*it].as_str())).collect();
             let at = if places.is_empty() { at } else { *pick_one(rng, &places) };
-            tokens[at] = pick(rng, PROGRAMS).to_owned();
+            tokens[at] = String::from(pick(rng, PROGRAMS));
         }
         8 => {
             let spliced = split_tokens(other);
@@ -123,7 +123,7 @@ fn change(rng: &mut Rng, tokens: &mut Vec<String>, other: &str) {
             let to = rng.usize(from..=spliced.len());
             tokens.splice(at..at, spliced[from..to].iter().cloned());
         }
-        9 => tokens[at] = random_program(rng).to_owned(),
+        9 => tokens[at] = String::from(random_program(rng)),
         _ => {
             let end = rng.usize(at..=tokens.len());
             let piece: String = tokens[at..end].concat();

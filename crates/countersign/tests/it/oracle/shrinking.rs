@@ -30,8 +30,8 @@ pub(super) fn shrink(
         else {
             return best;
         };
-        let tried = allowed.into_iter().take(tries);
-        let harmful = tried.into_iter().find_map(|shorter| {
+        let candidates = allowed.into_iter().take(tries);
+        let harmful = candidates.into_iter().find_map(|shorter| {
             tries -= 1;
             match examiner.examine(&shorter, by, is_traced) {
                 Examination::Harmful(harm) => Some((shorter, harm)),

@@ -262,13 +262,15 @@ impl WorkspaceVariant {
             ("d/l", "x\n"),
             ("d/f", "x\n"),
             ("ed/tasks.json", "{}\n"),
-            ("sub/.env", "{{SECRET}}"),
             ("pkg/.vscode/tasks.json", "{}\n"),
         ];
         for (path, text) in trees {
             if happens(rng, 70) {
                 files.push(GivenFile::regular(path, text));
             }
+        }
+        if happens(rng, 30) {
+            files.push(GivenFile::regular("sub/.env", "{{SECRET}}"));
         }
         for (path, target) in [
             ("sub/l", "../../outside"),
