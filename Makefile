@@ -107,6 +107,7 @@ test-rust: tools services
 	@cd fuzz && CARGO_TARGET_DIR=../target cargo clippy --quiet --lib -- -D warnings
 	@cargo nextest run --workspace -E 'not test(/^redteam::|^oracle::/)'
 	@$(MAKE) --no-print-directory redteam
+	@$(MAKE) --no-print-directory oracle SECONDS=60 SEED=$(or $(SEED),1)
 
 test-docs: tools
 	@cargo test --quiet --workspace --doc
