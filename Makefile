@@ -9,8 +9,10 @@ SECONDS ?= 60
 KILLS ?= 300
 SEED ?=
 EXAMPLES ?=
+BINARY ?=
+EXPECT ?=
 
-.PHONY: help run test web bench bench-listeners redteam chaos fuzz fmt lint deny tools services node-modules \
+.PHONY: help run test web bench bench-listeners redteam oracle chaos fuzz fmt lint deny tools services node-modules \
         test-web test-rust test-docs test-generated test-api test-browser generate
 
 help: ## Shows this list
@@ -44,6 +46,13 @@ bench-listeners: web ## Measures 10,000 event streams on one project; one JSON l
 redteam: tools ## Judges the red team's corpus with the real binary; nothing of it is run
 	@cargo nextest run --workspace --cargo-quiet --no-capture --status-level fail --final-status-level fail \
 	  -E 'test(/^redteam::/)'
+
+# Another version is tried with BINARY=…; EXPECT=classes fails unless every known class of harm is found in it.
+oracle: tools ## Makes up commands and runs in a jail what would go unasked (SECONDS=60, SEED=… to repeat)
+	@scripts/bubblewrap
+	@COUNTERSIGN_ORACLE_SECONDS=$(SECONDS) COUNTERSIGN_ORACLE_SEED=$(SEED) COUNTERSIGN_ORACLE_BINARY=$(BINARY) \
+	  COUNTERSIGN_ORACLE_EXPECT=$(EXPECT) cargo nextest run --profile oracle --package countersign --cargo-quiet \
+	  --no-capture --status-level fail --final-status-level fail -E 'test(/^oracle::/)'
 
 chaos: tools services ## Kills servers at random under load and counts what was lost (KILLS=300, SEED=… to repeat)
 	@COUNTERSIGN_CHAOS_KILLS=$(KILLS) COUNTERSIGN_CHAOS_SEED=$(SEED) cargo nextest run --profile chaos \
@@ -96,8 +105,9 @@ test-rust: tools services
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets -- -D warnings
 	@cd fuzz && CARGO_TARGET_DIR=../target cargo clippy --quiet --lib -- -D warnings
-	@cargo nextest run --workspace -E 'not test(/^redteam::/)'
+	@cargo nextest run --workspace -E 'not test(/^redteam::|^oracle::/)'
 	@$(MAKE) --no-print-directory redteam
+	@$(MAKE) --no-print-directory oracle SECONDS=60 SEED=$(or $(SEED),1)
 
 test-docs: tools
 	@cargo test --quiet --workspace --doc

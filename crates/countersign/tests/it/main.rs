@@ -19,6 +19,7 @@ mod faults;
 mod hook;
 mod house;
 mod mcp_servers;
+mod oracle;
 mod policy;
 mod policy_page;
 mod redteam;
