@@ -78,13 +78,13 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     }
 }
 
-fn reading(Target { path: target, place, .. }: &Target) -> (Risk, String) {
-    let path = target.display();
-    match (place.special, place.side) {
+fn reading(target: &Target) -> (Risk, String) {
+    let path = target.path.display();
+    match (target.place.special, target.place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("reads `{path}`, which may hold secrets"))
         }
-        (_, Side::Outside) if is_public(target) => {
+        (_, Side::Outside) if target.names().all(is_public) => {
             (Risk::Low, format!("reads `{path}`, which describes the machine"))
         }
         (_, Side::Outside) => (Risk::Medium, format!("reads `{path}`, outside the workspace")),

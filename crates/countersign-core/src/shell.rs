@@ -148,7 +148,8 @@ pub trait Machine: Sync {
     /// attributes that run programs): empty when audited and clean.
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>>;
 
-    /// Returns the topmost folder of the repository that git uses in this folder.
+    /// Returns the topmost folder of the repository that git uses in this folder; none where there is no
+    /// repository.
     fn git_top(&self, cwd: &Path) -> Option<PathBuf> {
         let _ = cwd;
         None

@@ -20,12 +20,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
 use crate::executor;
-use crate::git;
 use crate::input;
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
 use crate::rehearsal::{NotRehearsed, Staged};
-use crate::sandbox::{Confined, Level, Sandbox, scrubbed};
+use crate::sandbox::{Confined, Level, Sandbox};
 use crate::shown::shown;
 use crate::text::spoken;
 use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
@@ -167,11 +166,8 @@ impl Bash {
         permit: &Cleared,
         shell: &Path,
     ) -> Result<Child, ToolError> {
-        let reads = permit.effects().iter().all(Effect::is_read_only);
-        let mut script = canonical.script.clone();
-        if reads {
-            script.for_each_command(&mut git::harden);
-        }
+        let (script, environment) =
+            executor::prepare(canonical, permit.effects(), &self.environment);
         let script = serde_json::to_string(&script).map_err(|_| ToolError::Broken)?;
         let (program, arguments) = match self.sandbox.launcher().split_first() {
             Some(_) if self.sandbox.level() != Level::None => {
@@ -188,9 +184,6 @@ impl Bash {
             }
         };
         let cwd = permit.call().cwd.clone();
-        let environment = scrubbed(&self.environment);
-        let environment =
-            if reads { environment.with(&git::reader_environment()) } else { environment };
         Ok(Child { program, arguments, cwd, environment })
     }
 

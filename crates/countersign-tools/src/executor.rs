@@ -10,15 +10,49 @@ mod program;
 mod shell;
 mod streams;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use countersign_core::shell::CanonicalScript;
+use countersign_core::Effect;
+use countersign_core::shell::{Canonical, CanonicalScript};
 
 use self::shell::Shell;
 use self::streams::Streams;
+use crate::git;
+use crate::process::Environment;
+use crate::sandbox::scrubbed;
 
 /// The word that makes the launcher run a canonical script instead of a program.
 pub(crate) const MARK: &str = "--canonical";
+
+/// Returns the script of a canonical form and the environment it gets.
+///
+/// What steers programs is left out; one that only reads has git started with settings of our choice.
+pub(crate) fn prepare(
+    canonical: &Canonical,
+    effects: &[Effect],
+    environment: &Environment,
+) -> (CanonicalScript, Environment) {
+    let mut script = canonical.script.clone();
+    let environment = scrubbed(environment);
+    if !effects.iter().all(Effect::is_read_only) {
+        return (script, environment);
+    }
+    script.for_each_command(&mut git::harden);
+    (script, environment.with(&git::reader_environment()))
+}
+
+/// Runs a canonical form in this process, as the Bash tool would without a sandbox, and returns its
+/// exit code.
+pub fn run_canonical(
+    canonical: &Canonical,
+    effects: &[Effect],
+    cwd: &Path,
+    environment: &Environment,
+) -> u8 {
+    let (script, environment) = prepare(canonical, effects, environment);
+    let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    u8::try_from(execute(&script, cwd.to_owned(), variables)).unwrap_or(1)
+}
 
 /// Runs a script in this process's folder and environment, and returns its exit code.
 pub(crate) fn execute(

@@ -53,6 +53,8 @@ pub(crate) struct RepositoryAudit {
     pub(crate) hazards: Vec<String>,
     /// The topmost folder of its files.
     pub(crate) tree: PathBuf,
+    /// Whether there is a repository at all.
+    pub(crate) exists: bool,
     /// What git tracks.
     pub(crate) tracked: TrackedFiles,
 }
@@ -92,22 +94,24 @@ impl RepositoryAudit {
 
 /// Audits the repository that git would use in a folder; none if it cannot be told.
 ///
-/// Outside every repository there is a hazard, too: `git diff` compares any two paths there.
+/// A folder outside every repository has no hazards: git says so and ends, unless it compares paths.
 pub(crate) fn audit_repository(cwd: &Path, roots: &[PathBuf]) -> Option<RepositoryAudit> {
     let mut audit =
         Audit { roots, found: Vec::new(), repositories: MAX_REPOSITORIES, entries: MAX_ENTRIES };
-    let unusable = |why: &str| RepositoryAudit {
-        hazards: vec![why.to_owned()],
+    let without = |hazards: Vec<String>| RepositoryAudit {
+        hazards,
         tree: cwd.to_owned(),
+        exists: false,
         tracked: TrackedFiles::default(),
     };
     match discover(cwd) {
         Discovery::Repository(paths) => {
             let tracked = audit.inspect(&paths, 0)?;
-            Some(RepositoryAudit { hazards: audit.found, tree: paths.tree, tracked })
+            let (hazards, tree) = (audit.found, paths.tree);
+            Some(RepositoryAudit { hazards, tree, exists: true, tracked })
         }
-        Discovery::Nowhere => Some(unusable("the folder is in no repository")),
-        Discovery::Unclear(why) => Some(unusable(why)),
+        Discovery::Nowhere => Some(without(Vec::new())),
+        Discovery::Unclear(why) => Some(without(vec![why.to_owned()])),
     }
 }
 

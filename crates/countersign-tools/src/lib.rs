@@ -80,6 +80,7 @@ pub use client::{
 };
 pub use diagnostics::Diagnostics;
 pub use edit::Edit;
+pub use executor::run_canonical;
 pub use git::{reader_environment, with_reader_arguments};
 pub use glob::Glob;
 pub use grep::Grep;

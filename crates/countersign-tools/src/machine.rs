@@ -175,7 +175,8 @@ impl Machine for Here<'_> {
     }
 
     fn git_top(&self, cwd: &Path) -> Option<PathBuf> {
-        Some(self.repository(cwd)?.tree.clone())
+        let audit = self.repository(cwd)?;
+        audit.exists.then(|| audit.tree.clone())
     }
 
     fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {

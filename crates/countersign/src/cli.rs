@@ -129,6 +129,12 @@ back. A PostgreSQL is backed up with its own tools; after putting it back, say
     /// Becomes a command inside the sandbox, which starts this; not for calling by hand.
     #[command(hide = true, after_help = "Example:\n  (the sandbox starts it)")]
     SandboxExec(SandboxExecArgs),
+    /// Runs a command in its canonical form, if nobody would be asked about it; for tests.
+    #[command(
+        hide = true,
+        after_help = "Example:\n  echo '{\"root\": \".\", \"command\": \"ls | head -3\"}' | countersign run-canonical"
+    )]
+    RunCanonical,
     /// Prints the description of the API (OpenAPI 3.1, JSON).
     #[command(after_help = "Example:\n  countersign openapi > openapi.json")]
     Openapi,

@@ -13,6 +13,7 @@ pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod policy;
+pub(crate) mod run_canonical;
 pub(crate) mod sandbox;
 pub(crate) mod serve;
 pub(crate) mod token;

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::SandboxExec(exec) => commands::sandbox::exec(&exec),
+        Command::RunCanonical => commands::run_canonical::run(),
         Command::Openapi => commands::openapi::run(),
     };
     match done {

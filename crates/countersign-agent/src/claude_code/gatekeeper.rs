@@ -199,8 +199,7 @@ impl Gatekeeper {
                 self.0.running.begins(id, &decided).await;
                 let rules = self.0.gate.granted_by(&decided).await.unwrap_or_default();
                 let input = decided.input_to_run();
-                let changed =
-                    decided.basis.edited_from.is_some() || *input != decided.call.input;
+                let changed = decided.basis.edited_from.is_some() || *input != decided.call.input;
                 let input = input.as_object().filter(|_| changed).cloned();
                 Answer::Allow { input, rules }
             }

@@ -142,7 +142,9 @@ impl<'a> Cover<'a> {
         if target.place.special == Some(Special::Secret) {
             return Reason::new(Outcome::Ask, what).unless(NEVER);
         }
-        if target.place.side == Side::Inside || is_public(&target.path) {
+        // By another name it is not what anybody means by it.
+        let public = target.names().all(is_public);
+        if target.place.side == Side::Inside || public {
             return Reason::new(Outcome::Allow, what);
         }
         let covers = |rule: &Rule| match &rule.pattern {

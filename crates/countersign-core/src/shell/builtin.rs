@@ -40,13 +40,14 @@ const TAINTING: &[&str] = &[
 ];
 
 /// Builtins that our executor has, and the options of `set` that it knows.
-const EXECUTABLE: &[&str] = &["cd", "exit", "export", "pwd", "read", "set", "unset", "command", "type"];
+const EXECUTABLE: &[&str] =
+    &["cd", "exit", "export", "pwd", "read", "set", "unset", "command", "type"];
 
 /// Names that only a shell has: the executor finds no program of that name, or another one.
 const SHELL_ONLY: &[&str] = &[
-    "bg", "break", "builtin", "continue", "declare", "dirs", "disown", "exec", "fg", "jobs", "local",
-    "logout", "popd", "pushd", "readonly", "return", "shift", "times", "typeset", "ulimit",
-    "umask", "wait",
+    "bg", "break", "builtin", "continue", "declare", "dirs", "disown", "exec", "fg", "jobs",
+    "local", "logout", "popd", "pushd", "readonly", "return", "shift", "times", "typeset",
+    "ulimit", "umask", "wait",
 ];
 
 /// Returns how many words at the start of a command only say that the shell itself should do it.
@@ -68,8 +69,11 @@ pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
     let plain = match (name, arguments) {
         ("cd", [Some(folder)]) => !given && !folder.starts_with('-'),
         ("cd", []) | ("pwd", [] | [Some("-L" | "-P")]) | ("exit", []) => !given,
-        ("exit", [Some(code)]) => !given && code.bytes().all(|b| b.is_ascii_digit()),
-        ("read", [Some("-r"), names @ ..]) => !names.is_empty() && names.iter().all(Option::is_some),
+        // What is no literal is the code of the command before.
+        ("exit", [code]) => !given && code.is_none_or(|it| it.bytes().all(|b| b.is_ascii_digit())),
+        ("read", [Some("-r"), names @ ..]) => {
+            !names.is_empty() && names.iter().all(Option::is_some)
+        }
         ("export" | "unset" | "set", arguments) => !given && arguments.iter().all(Option::is_some),
         ("command", [Some("-v"), Some(_)]) => !given,
         ("type", [_, ..]) => {

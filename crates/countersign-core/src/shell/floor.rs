@@ -136,9 +136,10 @@ pub(super) fn of_effects(
     context: &Context<'_>,
 ) -> Option<Floor> {
     let vital = effects.iter().find_map(|effect| match effect {
-        Effect::Write(target) | Effect::Delete(target) | Effect::Rename { from: target, .. } => {
-            Some(&target.path).filter(|path| is_vital(path))
-        }
+        Effect::Write(target)
+        | Effect::Delete(target)
+        | Effect::DeleteAll(target)
+        | Effect::Rename { from: target, .. } => Some(&target.path).filter(|path| is_vital(path)),
         _ => None,
     });
     let vital = vital.map(|path| {

@@ -6,8 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::ast::{
     AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList,
-    FunctionDefinition, IfClauseCommand, Pipeline, PipelineTimed,
-    RedirectList, SeparatorOperator,
+    FunctionDefinition, IfClauseCommand, Pipeline, PipelineTimed, RedirectList, SeparatorOperator,
 };
 
 use super::canonical::{CanonicalScript, CanonicalWord, Redirection};
@@ -203,7 +202,16 @@ impl<'a> Lowering<'a> {
     fn new(context: &'a Context<'a>) -> Self {
         let (parts, floors) = (Vec::new(), Vec::new());
         let inexpressible = None;
-        Self { context, parts, floors, runs_text: false, inexpressible, depth: 0, texts: 0, steps: 0 }
+        Self {
+            context,
+            parts,
+            floors,
+            runs_text: false,
+            inexpressible,
+            depth: 0,
+            texts: 0,
+            steps: 0,
+        }
     }
 
     /// Notes that the canonical language lacks something; the first such reason is kept.
@@ -480,8 +488,7 @@ impl<'a> Lowering<'a> {
                 (state.into(), script)
             }
         };
-        let script =
-            if pipeline.bang { CanonicalScript::Not(Box::new(script)) } else { script };
+        let script = if pipeline.bang { CanonicalScript::Not(Box::new(script)) } else { script };
         let script = match &pipeline.timed {
             None => script,
             Some(PipelineTimed::Timed(_)) => CanonicalScript::Timed(Box::new(script)),
@@ -560,11 +567,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The redirections of a whole block are a part of their own, if they do anything.
-    fn redirects(
-        &mut self,
-        redirects: Option<&RedirectList>,
-        state: &State,
-    ) -> Vec<Redirection> {
+    fn redirects(&mut self, redirects: Option<&RedirectList>, state: &State) -> Vec<Redirection> {
         let Some(redirects) = redirects else { return Vec::new() };
         let mut draft = Draft::new(redirects.to_string().trim().to_owned());
         for redirect in &redirects.0 {

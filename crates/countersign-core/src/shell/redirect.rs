@@ -65,13 +65,18 @@ impl Lowering<'_> {
                 self.cannot_express("it takes its input from another stream");
                 draft.opaque("it takes its input from a descriptor that is decided when it runs");
             }
-            (kind, IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word)) => {
+            (
+                kind,
+                IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word),
+            ) => {
                 let append = matches!(kind, IoFileRedirectKind::Append);
                 let both = matches!(kind, IoFileRedirectKind::DuplicateOutput);
                 let stream = self.output_stream(stream);
                 self.write(&word.value, (stream, append), false, draft, state);
                 // `>&f` is `&>f` in another spelling.
-                draft.redirections.extend(both.then_some(Redirection::Duplicate { stream: 2, to: 1 }));
+                draft
+                    .redirections
+                    .extend(both.then_some(Redirection::Duplicate { stream: 2, to: 1 }));
             }
             (_, IoFileRedirectTarget::ProcessSubstitution(kind, shell)) => {
                 self.process(kind, &shell.list, draft, state);

@@ -36,11 +36,7 @@ impl Shell {
     }
 
     /// Returns what a script prints, without the newlines at its end.
-    fn output_of(
-        &mut self,
-        script: &CanonicalScript,
-        streams: &Streams,
-    ) -> Result<String, String> {
+    fn output_of(&mut self, script: &CanonicalScript, streams: &Streams) -> Result<String, String> {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let mut bytes = Vec::new();
         std::thread::scope(|scope| {

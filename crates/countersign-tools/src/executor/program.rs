@@ -53,7 +53,8 @@ fn started(
         let value = shell.expand(&assignment.value, streams).map_err(|why| (1, why))?;
         given.push((assignment.name.clone(), value));
     }
-    let exported = shell.exported.iter().filter_map(|name| Some((name, shell.variables.get(name)?)));
+    let exported =
+        shell.exported.iter().filter_map(|name| Some((name, shell.variables.get(name)?)));
     let environment: Vec<_> = exported
         .map(|(name, value)| (name.clone(), value.clone()))
         .filter(|(name, _)| !given.iter().any(|(other, _)| other == name))

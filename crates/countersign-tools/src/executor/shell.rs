@@ -271,8 +271,7 @@ impl Shell {
         });
         let last = statuses.last().copied().unwrap_or_default();
         let failed = statuses.iter().rev().copied().find(|status| *status != 0);
-        self.status =
-            if self.options.fails_as_a_whole { failed.unwrap_or_default() } else { last };
+        self.status = if self.options.fails_as_a_whole { failed.unwrap_or_default() } else { last };
     }
 
     fn timed(&mut self, script: &CanonicalScript, streams: &Streams) -> Flow {

@@ -175,7 +175,6 @@ pub(super) fn failure(path: &str, error: &io::Error) -> String {
     format!("{path}: {why}")
 }
 
-
 /// Returns a folder as it is shown.
 pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()

@@ -34,8 +34,10 @@ fn step(
     end: &str,
     take: &mut dyn FnMut() -> Option<()>,
 ) -> Option<Vec<String>> {
-    let literal: Option<String> =
-        pieces.iter().map(|piece| if let Piece::One(c) = piece { Some(*c) } else { None }).collect();
+    let literal: Option<String> = pieces
+        .iter()
+        .map(|piece| if let Piece::One(c) = piece { Some(*c) } else { None })
+        .collect();
     let mut found = Vec::new();
     for folder in folders {
         let names = match &literal {
@@ -44,7 +46,8 @@ fn step(
         };
         for name in names {
             let path = cwd.join(folder).join(&name);
-            let there = if end.is_empty() { path.symlink_metadata().is_ok() } else { path.is_dir() };
+            let there =
+                if end.is_empty() { path.symlink_metadata().is_ok() } else { path.is_dir() };
             if there {
                 found.push(format!("{folder}{name}{end}"));
             }
@@ -83,7 +86,10 @@ enum Piece {
     Any,
     Many,
     /// One of these ranges; or none of them.
-    Set { ranges: Vec<(char, char)>, negated: bool },
+    Set {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+    },
 }
 
 fn pieces(component: &str) -> Option<Vec<Piece>> {

@@ -15,7 +15,7 @@ interface CommandPreviewProps {
 
 /** The whole command, wrapped and never cut: what is not seen must not run. */
 export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
-  const { command = "", cwd, warnings = [], parts = [], timeout_ms: timeout, rehearsal } = previewOf(request);
+  const { command = "", canonical, cwd, warnings = [], parts = [], timeout_ms: timeout, rehearsal } = previewOf(request);
   return (
     <section className={styles.preview} aria-label="Command">
       {warnings.length > 0 && (
@@ -36,6 +36,7 @@ export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
         </pre>
       </div>
       <LongLines text={command} />
+      {canonical !== undefined && canonical !== command && <CanonicalForm text={canonical} />}
       {rehearsal && <RehearsalView rehearsal={rehearsal} requestId={request.request_id} onHidden={onHidden} />}
       <CommandParts parts={parts} />
       <dl className={styles.facts}>
@@ -48,6 +49,18 @@ export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
         ) : null}
       </dl>
     </section>
+  );
+}
+
+/** How the command was read. A yes runs what was written; without a question this form would run. */
+function CanonicalForm({ text }: { text: string }) {
+  return (
+    <details className={styles.canonical}>
+      <summary>As Countersign reads it</summary>
+      <pre dir="ltr">
+        <Visible text={text} blanks={BLANKS} emptyLines />
+      </pre>
+    </details>
   );
 }
 

@@ -56,6 +56,7 @@ export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
         input={row.tool_input ?? asked?.tool_input}
         isAside={asked !== null && (asked.preview_type !== "generic" || isPersonal(asked))}
       />
+      <CanonicalForm call={whole} />
       <Facts call={whole} />
     </>
   );
@@ -158,6 +159,17 @@ function Input({ input, isAside }: { input: unknown; isAside: boolean }) {
       <summary>Raw input</summary>
       <CappedText label="Raw input" text={text} isSuspect />
     </details>
+  );
+}
+
+/** What ran in the place of a command that nobody was asked about. */
+function CanonicalForm({ call }: { call: Execution }) {
+  if (call.canonical === undefined || call.requires_approval) return null;
+  return (
+    <section className={styles.part}>
+      <h2>Executed as</h2>
+      <CappedText label="Executed as" text={call.canonical} isSuspect />
+    </section>
   );
 }
 

@@ -4,8 +4,27 @@ use super::{CanonicalCommand, CanonicalScript};
 
 /// Words that shells give a meaning to where a command begins.
 const RESERVED: &[&str] = &[
-    "case", "coproc", "do", "done", "elif", "else", "end", "esac", "fi", "for", "foreach",
-    "function", "if", "in", "nocorrect", "noglob", "repeat", "select", "then", "time", "until",
+    "case",
+    "coproc",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "end",
+    "esac",
+    "fi",
+    "for",
+    "foreach",
+    "function",
+    "if",
+    "in",
+    "nocorrect",
+    "noglob",
+    "repeat",
+    "select",
+    "then",
+    "time",
+    "until",
     "while",
 ];
 

@@ -25,7 +25,9 @@ pub(super) fn of_effects(
                 && is_ours(path)
                 && !context.own.iter().any(|own| own.starts_with(path) && own != path)
         }
-        Effect::Write(target) | Effect::Delete(target) => is_ours(&target.path),
+        Effect::Write(target) | Effect::Delete(target) | Effect::DeleteAll(target) => {
+            is_ours(&target.path)
+        }
         Effect::Rename { from, to } => is_ours(&from.path) || is_ours(&to.path),
         // What a program does with its words is not known: none of them may name our state.
         Effect::Exec { .. } => argv.iter().any(|word| names_state(word, context)),

@@ -87,11 +87,8 @@ impl Lowering<'_> {
             asked = condition;
             it.list(&clause.1.list, source, state)
         });
-        let script = CanonicalScript::While {
-            condition: Box::new(asked),
-            until,
-            body: Box::new(body),
-        };
+        let script =
+            CanonicalScript::While { condition: Box::new(asked), until, body: Box::new(body) };
         (state, script)
     }
 
@@ -128,9 +125,8 @@ impl Lowering<'_> {
                 // Rules speak of the words: only what they need not speak of may differ.
                 it.argv == part.argv || reads
             };
-            let same = |it: &&mut Part| {
-                it.text == part.text && it.wrappers == part.wrappers && alike(it)
-            };
+            let same =
+                |it: &&mut Part| it.text == part.text && it.wrappers == part.wrappers && alike(it);
             let Some(earlier) = earlier.find(same) else {
                 self.parts.push(part);
                 continue;

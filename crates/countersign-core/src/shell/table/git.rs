@@ -105,6 +105,7 @@ pub(super) fn reads(args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> 
     let mut effects = prove(command, args, eye)?;
     if !matches!(command, "version" | "--version") {
         audit(eye)?;
+        compares_outside(command, args, eye)?;
         effects.extend(contents::shown_beside(command, args, eye)?);
     }
     Ok(effects)
@@ -140,6 +141,18 @@ fn prove(command: &str, args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, Stri
             Err(format!("`git {command}` is not among the commands known to only read"))
         }
     }
+}
+
+/// Where there is no repository, `git diff` compares any two paths, and `git grep` may search them.
+fn compares_outside(command: &str, args: &[Word], eye: Eye<'_>) -> Result<(), String> {
+    let names_something = args.iter().any(|word| !word.shown().starts_with('-'));
+    let may = command == "grep" || (command == "diff" && names_something);
+    let machine = eye.lowering.context.machine;
+    let mut folders = eye.state.folders.iter().flatten();
+    if may && folders.any(|folder| machine.git_top(folder).is_none()) {
+        return Err(format!("outside a repository `git {command}` reads any files it is given"));
+    }
+    Ok(())
 }
 
 /// Every folder it may run in has a repository of its own, perhaps.

@@ -115,9 +115,12 @@ impl Expression<'_> {
         }
         // `--x` changes a variable; a sign before a number does not.
         if self.next_is('-') {
-            return self.chars.peek().filter(|c| c.is_ascii_digit()).copied().and_then(|_| {
-                self.number()?.checked_neg()
-            });
+            return self
+                .chars
+                .peek()
+                .filter(|c| c.is_ascii_digit())
+                .copied()
+                .and_then(|_| self.number()?.checked_neg());
         }
         match self.chars.peek()? {
             c if c.is_ascii_digit() => self.number(),
@@ -180,8 +183,24 @@ mod tests {
     #[test]
     fn whatever_is_no_number_is_not_calculated() {
         for text in [
-            "", "a", "x", "n++", "--n", "n=1", "010", "0x10", "1/0", "a[$(ls)]", "1 2", "1;2",
-            "9223372036854775807 + 1", "1 << 99", "1, 2", "$(ls)", "`ls`", "1 ? 2 : 3",
+            "",
+            "a",
+            "x",
+            "n++",
+            "--n",
+            "n=1",
+            "010",
+            "0x10",
+            "1/0",
+            "a[$(ls)]",
+            "1 2",
+            "1;2",
+            "9223372036854775807 + 1",
+            "1 << 99",
+            "1, 2",
+            "$(ls)",
+            "`ls`",
+            "1 ? 2 : 3",
         ] {
             assert_eq!(evaluate(text, &state()), None, "{text}");
         }

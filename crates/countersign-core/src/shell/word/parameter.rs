@@ -46,7 +46,8 @@ fn without<'v>(value: &'v str, pattern: &str, longest: bool, at_end: bool) -> Op
     let kept = |(start, end): (&'v str, &'v str)| if at_end { start } else { end };
     let matching = splits.into_iter().filter(|split| matches(pattern, taken(split)));
     let by_length = |split: &(&str, &str)| if at_end { split.1.len() } else { split.0.len() };
-    let best = if longest { matching.max_by_key(by_length) } else { matching.min_by_key(by_length) };
+    let best =
+        if longest { matching.max_by_key(by_length) } else { matching.min_by_key(by_length) };
     Some(best.map_or(value, kept))
 }
 

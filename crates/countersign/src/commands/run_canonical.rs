@@ -1,0 +1,40 @@
+//! `countersign run-canonical`: runs a command as the Bash tool does when nobody has to be asked.
+//!
+//! For tests: the oracle holds what this does against what the verdict promised.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use countersign_core::{Mode, Outcome};
+use countersign_tools::{Environment, run_canonical};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::policy::Judge;
+use crate::cli::Rulings;
+use crate::environment;
+
+/// What stands on standard input.
+#[derive(Deserialize)]
+struct CanonicalRun {
+    root: PathBuf,
+    mode: Option<Mode>,
+    command: String,
+}
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("the command could not be read")?;
+    let wanted: CanonicalRun = serde_json::from_str(&text).context("the command is not JSON")?;
+    let judge = Judge::new(&Rulings { root: wanted.root, rules: None }, wanted.mode)?;
+    let input = json!({ "command": wanted.command });
+    let judged = judge.judge("Bash", Ok(input), judge.terms());
+    let canonical = match (judged.verdict.outcome, &judged.plan.canonical) {
+        (Outcome::Allow, Some(canonical)) => canonical,
+        _ => bail!("a person would be asked about this command, so it is not run here"),
+    };
+    let environment = Environment::from(environment::for_tools());
+    let code = run_canonical(canonical, &judged.plan.effects, judge.root(), &environment);
+    std::process::exit(code.into())
+}
