@@ -101,7 +101,7 @@ pub fn planned(command: &str) -> (ToolCall, Plan) {
     let mut effects = analysis.effects;
     effects.extend(analysis.floors.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
     let call = call("Bash", serde_json::json!({ "command": command }));
-    (call, Plan { effects, summary: String::new(), commands: analysis.parts, sandboxed: false })
+    (call, Plan { commands: analysis.parts, ..Plan::new(effects, "") })
 }
 
 /// Returns a call of a tool.

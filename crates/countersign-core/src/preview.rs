@@ -26,7 +26,6 @@ pub struct Preimage {
 /// What a call would do, made visible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "there is one per call, and most are diffs")]
 pub enum Preview {
     /// A change to one file.
     Diff(DiffPreview),

@@ -15,6 +15,7 @@ mod builtin;
 mod canonical;
 mod condition;
 mod dialect;
+mod expanded;
 mod floor;
 mod grammar;
 mod guard;

@@ -36,12 +36,17 @@ fn main() -> ExitCode {
         Command::Backup(backup) => commands::backup::run(&backup),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Doctor(doctor) => commands::doctor::run(&doctor),
-        Command::SandboxExec(exec) => commands::sandbox::exec(&exec),
-        Command::RunCanonical => commands::run_canonical::run(),
+        Command::SandboxExec(exec) => return exit_code(commands::sandbox::exec(&exec)),
+        Command::RunCanonical => return exit_code(commands::run_canonical::run()),
         Command::Openapi => commands::openapi::run(),
     };
+    exit_code(done.map(|()| 0))
+}
+
+/// Returns the exit code of a command; an error is told first.
+fn exit_code(done: anyhow::Result<u8>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             output::error(&error);
             ExitCode::FAILURE

@@ -68,14 +68,15 @@ pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
     };
     let plain = match (name, arguments) {
         ("cd", [Some(folder)]) => !given && !folder.starts_with('-'),
-        ("cd", []) | ("pwd", [] | [Some("-L" | "-P")]) | ("exit", []) => !given,
+        ("cd" | "exit", [])
+        | ("pwd", [] | [Some("-L" | "-P")])
+        | ("command", [Some("-v"), Some(_)]) => !given,
         // What is no literal is the code of the command before.
         ("exit", [code]) => !given && code.is_none_or(|it| it.bytes().all(|b| b.is_ascii_digit())),
         ("read", [Some("-r"), names @ ..]) => {
             !names.is_empty() && names.iter().all(Option::is_some)
         }
         ("export" | "unset" | "set", arguments) => !given && arguments.iter().all(Option::is_some),
-        ("command", [Some("-v"), Some(_)]) => !given,
         ("type", [_, ..]) => {
             !given && arguments.iter().all(|it| it.is_some_and(|name| !name.starts_with('-')))
         }

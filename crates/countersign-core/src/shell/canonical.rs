@@ -111,7 +111,9 @@ impl CanonicalScript {
                 change(command);
             }
             Self::Pipeline(scripts) | Self::Sequence(scripts) => {
-                scripts.iter_mut().for_each(|script| script.for_each_command(change));
+                for script in scripts {
+                    script.for_each_command(change);
+                }
             }
             Self::And(first, second) | Self::Or(first, second) => {
                 first.for_each_command(change);

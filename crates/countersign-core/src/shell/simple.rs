@@ -5,8 +5,9 @@ use brush_parser::ast::{
 };
 
 use super::canonical::{self, CanonicalCommand, CanonicalScript, CanonicalWord, WordPiece};
+use super::expanded::Expanded;
 use super::judge::Judgement;
-use super::lower::{After, Draft, Expanded, Lowering};
+use super::lower::{After, Draft, Lowering};
 use super::state::State;
 use super::syntax::Source;
 use super::word::{self, Mode};
@@ -62,7 +63,7 @@ impl Lowering<'_> {
         let first = self.parts.len();
         let mut judged = self.judge(argv, draft.input.as_deref(), &mut state);
         let redirections = std::mem::take(&mut draft.redirections);
-        let script = self.executed(&words, assigned, &mut judged, redirections);
+        let script = self.executed(&words, &assigned, &mut judged, redirections);
         // What the command itself taints is for those that follow.
         self.push(draft, judged, &failed);
         state.changed = state.changed.or_else(|| self.changed_by(first));
@@ -95,7 +96,7 @@ impl Lowering<'_> {
     fn executed(
         &mut self,
         words: &[Expanded],
-        assigned: Vec<AssignedVariable>,
+        assigned: &[AssignedVariable],
         judged: &mut Judgement,
         redirections: Vec<canonical::Redirection>,
     ) -> CanonicalScript {

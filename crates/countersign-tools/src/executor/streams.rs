@@ -143,16 +143,16 @@ impl Streams {
         loop {
             match input.read(&mut byte)? {
                 0 => break,
-                _ if byte == *b"\n" => return Ok(Some(text_of(line))),
+                _ if byte == *b"\n" => return Ok(Some(text_of(&line))),
                 _ => line.extend_from_slice(&byte),
             }
         }
-        Ok((!line.is_empty()).then(|| text_of(line)))
+        Ok((!line.is_empty()).then(|| text_of(&line)))
     }
 }
 
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).into_owned()
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Returns a stream that holds a text.

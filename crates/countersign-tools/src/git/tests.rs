@@ -3,11 +3,11 @@
 use super::*;
 
 #[test]
-fn an_ordinary_repository_has_no_hazards_and_none_at_all_is_one() {
+fn an_ordinary_repository_has_no_hazards_nor_has_none_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(root.join("a/b")).unwrap();
-    assert_eq!(count(&root.join("a/b"), &root), Some(1));
+    assert_eq!(count(&root.join("a/b"), &root), Some(0));
     make_repository(&root);
     assert_eq!(count(&root.join("a/b"), &root), Some(0));
     write(&root, ".git/config", "[core]\n\tfsmonitor = ./x\n");

@@ -69,8 +69,8 @@ fn execute(script: &OsString) -> Result<u8, EnterError> {
     let text = script.to_str().unwrap_or_default();
     let script =
         serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
+    #[expect(clippy::disallowed_methods, reason = "whoever started the launcher chose it")]
     let cwd = std::env::current_dir().map_err(|error| EnterError::Open(error.to_string()))?;
-    #[expect(clippy::disallowed_methods, reason = "whoever started the launcher chose it all")]
     let environment = std::env::vars_os();
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))

@@ -210,8 +210,11 @@ impl World {
     }
 
     fn permit(&self, call: ToolCall, preview: Option<Preview>) -> Result<Permit, Invalid> {
-        let Plan { effects, summary, .. } = self.tool(&call.tool_name).plan(&call)?;
-        Ok(permit(call, effects, summary, preview))
+        let Plan { effects, summary, canonical, .. } = self.tool(&call.tool_name).plan(&call)?;
+        // What a person has seen runs as it was written.
+        let canonical = canonical.filter(|_| preview.is_none());
+        let pending = Approval { canonical, ..pending(call, effects, summary, preview) };
+        Ok(start(pending))
     }
 
     /// A permit for a call that nobody had to be asked for.
@@ -284,15 +287,9 @@ impl World {
     }
 }
 
-fn permit(
-    call: ToolCall,
-    effects: Vec<Effect>,
-    summary: String,
-    preview: Option<Preview>,
-) -> Permit {
+fn start(pending: Approval) -> Permit {
     let now = Timestamp::UNIX_EPOCH;
-    let (_, permit) =
-        pending(call, effects, summary, preview).allow(now).unwrap().start(now).unwrap();
+    let (_, permit) = pending.allow(now).unwrap().start(now).unwrap();
     permit
 }
 

@@ -23,18 +23,17 @@ struct CanonicalRun {
     command: String,
 }
 
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Runs the command on standard input and returns its exit code.
+pub(crate) fn run() -> anyhow::Result<u8> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("the command could not be read")?;
     let wanted: CanonicalRun = serde_json::from_str(&text).context("the command is not JSON")?;
     let judge = Judge::new(&Rulings { root: wanted.root, rules: None }, wanted.mode)?;
     let input = json!({ "command": wanted.command });
     let judged = judge.judge("Bash", Ok(input), judge.terms());
-    let canonical = match (judged.verdict.outcome, &judged.plan.canonical) {
-        (Outcome::Allow, Some(canonical)) => canonical,
-        _ => bail!("a person would be asked about this command, so it is not run here"),
+    let (Outcome::Allow, Some(canonical)) = (judged.verdict.outcome, &judged.plan.canonical) else {
+        bail!("a person would be asked about this command, so it is not run here");
     };
     let environment = Environment::from(environment::for_tools());
-    let code = run_canonical(canonical, &judged.plan.effects, judge.root(), &environment);
-    std::process::exit(code.into())
+    Ok(run_canonical(canonical, &judged.plan.effects, judge.root(), &environment))
 }

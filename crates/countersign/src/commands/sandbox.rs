@@ -10,10 +10,10 @@ use crate::hint::Hinted;
 use crate::{environment, output, record};
 
 /// `countersign sandbox-exec`: closes every door and becomes the command.
-pub(crate) fn exec(args: &SandboxExecArgs) -> anyhow::Result<()> {
-    let code = countersign_tools::enter(&args.words)?;
-    // A command's own exit code, which is no failure of ours.
-    std::process::exit(code.into())
+///
+/// A canonical script is run here, and its exit code returned.
+pub(crate) fn exec(args: &SandboxExecArgs) -> anyhow::Result<u8> {
+    Ok(countersign_tools::enter(&args.words)?)
 }
 
 /// Finds out what the sandbox is worth, and says it.

@@ -1116,6 +1116,8 @@ export interface components {
             requires_approval: boolean;
             /** @description What it would do, in one sentence. */
             summary: string;
+            /** @description A command in the form in which it runs if nobody is asked; left out where there is none. */
+            canonical?: string;
             /** Format: date-time */
             created_at: string;
         };
@@ -1440,6 +1442,8 @@ export interface components {
             warnings: string[];
             /** @description Its commands one by one. */
             parts: components["schemas"]["PartView"][];
+            /** @description How it was read: the form in which it would run if nobody had to be asked. */
+            canonical?: string;
             /** @description What it did when it was tried out; left out where that was not wanted. */
             rehearsal?: components["schemas"]["RehearsalView"];
         } | {

@@ -164,7 +164,9 @@ fn print_redirections(redirections: &[Redirection], to: &mut String) {
                 quote(path, to);
             }
             Redirection::Duplicate { stream, to: other } => {
-                to.push_str(&format!("{stream}>&{other}"));
+                to.push_str(&stream.to_string());
+                to.push_str(">&");
+                to.push_str(&other.to_string());
             }
             Redirection::Text { text } => {
                 to.push_str("<<< ");

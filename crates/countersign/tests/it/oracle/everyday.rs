@@ -14,7 +14,8 @@ const LEAST_ALLOWED: usize = 80;
 const COMMANDS: &[&str] = &[
     // Looking around.
     "ls",
-    "ls -la",
+    // Not of the top: earlier commands touch `.git`.
+    "ls -la bin",
     "ls -1 src",
     "ls -la src docs",
     "ls *.md",
@@ -297,7 +298,10 @@ fn name_different(
 /// Returns an output without the place of which bash says that an error is there.
 fn hide_shell(output: &CommandOutput) -> CommandOutput {
     let lines = output.stderr.lines().map(|line| {
-        let said = line.strip_prefix("/bin/bash: line ").and_then(|rest| rest.split_once(": "));
+        let said = line
+            .trim_start_matches("/bin/")
+            .strip_prefix("bash: line ")
+            .and_then(|rest| rest.split_once(": "));
         said.map_or(line, |(_, said)| said)
     });
     CommandOutput { stderr: lines.collect::<Vec<_>>().join("\n"), ..output.clone() }

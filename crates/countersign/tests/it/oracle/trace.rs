@@ -97,12 +97,21 @@ fn judge_open(
     if SYSTEM_SECRETS.iter().any(|it| path.starts_with(it)) {
         return Some(format!("opened the secret {path}"));
     }
+    if is_scratch(path) {
+        return None;
+    }
     if writes && !path.starts_with("/dev/") && !path.starts_with("/proc/") {
         return Some(format!("wrote {path}"));
     }
     let is_system = SYSTEM.iter().any(|it| path.starts_with(it)) || is_folder;
     let is_predicted = predicted.iter().any(|it| file.starts_with(it));
     (!is_system && !is_predicted).then(|| format!("opened {path} outside the workspace"))
+}
+
+/// Whether a path is a temporary file of a program that cannot hold its input in memory.
+fn is_scratch(path: &str) -> bool {
+    let name = path.strip_prefix("/tmp/tac").or_else(|| path.strip_prefix("/tmp/sort"));
+    name.is_some_and(|rest| rest.len() == 6 && rest.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
 fn quoted(call: &str) -> Option<String> {
