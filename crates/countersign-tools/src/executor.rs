@@ -19,7 +19,7 @@ use self::shell::Shell;
 use self::streams::Streams;
 use crate::git;
 use crate::process::Environment;
-use crate::sandbox::scrubbed;
+use crate::sandbox::unsteered;
 
 /// The word that makes the launcher run a canonical script instead of a program.
 pub(crate) const MARK: &str = "--canonical";
@@ -33,12 +33,10 @@ pub(crate) fn prepare(
     environment: &Environment,
 ) -> (CanonicalScript, Environment) {
     let mut script = canonical.script.clone();
-    let environment = scrubbed(environment);
-    if !effects.iter().all(Effect::is_read_only) {
-        return (script, environment);
+    if effects.iter().all(Effect::is_read_only) {
+        script.for_each_command(&mut git::harden);
     }
-    script.for_each_command(&mut git::harden);
-    (script, environment.with(&git::reader_environment()))
+    (script, unsteered(environment))
 }
 
 /// Runs a canonical form in this process, as the Bash tool would without a sandbox, and returns its

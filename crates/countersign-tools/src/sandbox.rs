@@ -41,7 +41,7 @@ use tokio_util::sync::CancellationToken;
 pub use confined::{Confined, Start};
 pub use enter::{EnterError, enter};
 pub use limits::Limits;
-pub(crate) use variables::scrubbed;
+pub(crate) use variables::unsteered;
 pub use view::{Network, View};
 pub(crate) use watch::{Exceeded, Watch};
 

@@ -123,9 +123,9 @@ impl Streams {
         File::from(self.output.duplicate()?).write_all(text.as_bytes())
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line to standard error, as bash would.
     pub(super) fn complain(&self, text: &str) {
-        let line = format!("bash: line 1: {text}\n");
+        let line = format!("/bin/bash: line 1: {text}\n");
         self.write_error(&line);
     }
 

@@ -5,7 +5,7 @@
 //! a missing object. Programs that attributes choose have options against them, but for filters: only
 //! the audit keeps out a filter of the repository.
 
-use countersign_core::shell::{CanonicalCommand, CanonicalWord};
+use countersign_core::shell::{Assignment, CanonicalCommand, CanonicalWord};
 
 /// Settings that no config overrides.
 const SETTINGS: &[(&str, &str)] = &[
@@ -64,7 +64,7 @@ pub fn with_reader_arguments(args: &[String]) -> Vec<String> {
     args
 }
 
-/// Adds those options to a command of the canonical form, if it is a reading git.
+/// Adds those variables and options to a command of the canonical form, if it is a reading git.
 pub(crate) fn harden(command: &mut CanonicalCommand) {
     let literal = |word: &CanonicalWord| word.as_literal().map(str::to_owned);
     let Some((name, arguments)) = command.words.split_first() else { return };
@@ -72,6 +72,10 @@ pub(crate) fn harden(command: &mut CanonicalCommand) {
     if let (Some("git"), Some(arguments)) = (name.as_literal(), arguments) {
         let words = with_reader_arguments(&arguments).into_iter().map(CanonicalWord::literal);
         command.words = [name.clone()].into_iter().chain(words).collect();
+        let given = reader_environment().into_iter();
+        let given =
+            given.map(|(name, value)| Assignment { name, value: CanonicalWord::literal(value) });
+        command.assignments.extend(given);
     }
 }
 

@@ -19,11 +19,16 @@ const NAMED: &[&str] = &[
 ];
 
 /// Returns the environment without what steers programs and what may be a key.
-pub(crate) fn scrubbed(environment: &Environment) -> Environment {
+pub(super) fn scrubbed(environment: &Environment) -> Environment {
     let is_key = |name: &str| KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
-    let kept = environment.without(|name| steers(name) || is_key(name));
+    let kept = unsteered(environment).without(is_key);
     // A cache that a build cannot do without, where it can be written.
     kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
+}
+
+/// Returns the environment without what steers programs.
+pub(crate) fn unsteered(environment: &Environment) -> Environment {
+    environment.without(steers)
 }
 
 /// Returns whether a variable makes programs load something.

@@ -37,6 +37,26 @@ fn a_read_passes_a_change_asks_and_what_destroys_is_denied() {
 }
 
 #[test]
+fn a_command_passes_in_the_form_that_was_judged() {
+    let world = World::new();
+    let check = |command: &str, expected: Option<&str>| {
+        let event = world.event("Bash", json!({"command": command}));
+        let said = answer(&world.run(&event.to_string(), &[]));
+        let said = &said["hookSpecificOutput"];
+        assert_eq!(said["permissionDecision"], "allow", "{command}: {said}");
+        assert_eq!(said["updatedInput"]["command"].as_str(), expected, "{command}");
+    };
+    check("cat a.txt | head -3", None);
+    check("cat a.txt 2>&1 | head -3", Some("'cat' 'a.txt' 2>&1 | 'head' '-3'"));
+    check("d=a; cat \"$d.txt\"", Some("d='a'; 'cat' 'a.txt'"));
+    // Bash, dash and our parser disagree about these: nobody runs them unasked.
+    for command in ["( (touch pwned))", "echo $((1)>2 | (3))", "sh -c '[[ a > pwned ]]'"] {
+        let (said, reason) = world.decides(&world.event("Bash", json!({"command": command})));
+        assert_eq!(said, "ask", "{command}: {reason}");
+    }
+}
+
+#[test]
 fn a_tool_nobody_knows_asks_and_one_that_asks_itself_gets_no_answer() {
     let world = World::new();
     let (said, reason) = world.decides(&world.event("Frobnicate", json!({"x": 1})));
