@@ -314,8 +314,9 @@ pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
             Reading::opaque(why)
         }
     };
+    let canonical = script.and_then(|script| Canonical::new(command, script));
     // What cannot be executed as it was judged was not judged.
-    effects.extend(script.as_ref().err().map(|why| Effect::Opaque { why: why.clone() }));
+    effects.extend(canonical.as_ref().err().map(|why| Effect::Opaque { why: why.clone() }));
     let unclear = warnings.iter().filter(|warning| warning.hides).map(|warning| &warning.text);
     effects.extend(unclear.map(|why| Effect::Opaque { why: why.clone() }));
     effects.extend(variable::of_call(context.env));
@@ -331,7 +332,7 @@ pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
         effects: known_or_opaque(once, context),
         floors,
         warnings: warnings.into_iter().map(|warning| warning.text).collect(),
-        canonical: script.ok().map(|script| Canonical::new(command, script)),
+        canonical: canonical.ok(),
     }
 }
 

@@ -218,7 +218,12 @@ impl<'a> Here<'a> {
             own: self.workspace.off_limits(),
             machine: self,
         };
-        shell::analyse(command, &context)
+        let mut analysis = shell::analyse(command, &context);
+        if self.environment.get("CDPATH").is_some() {
+            // Then `cd src` may lead elsewhere, and only a quoted form says where.
+            analysis.canonical = analysis.canonical.map(shell::Canonical::quoted);
+        }
+        analysis
     }
 
     fn repository(&self, cwd: &Path) -> Option<Arc<RepositoryAudit>> {

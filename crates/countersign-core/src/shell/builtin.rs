@@ -73,8 +73,9 @@ pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
         | ("command", [Some("-v"), Some(_)]) => !given,
         // What is no literal is the code of the command before.
         ("exit", [code]) => !given && code.is_none_or(|it| it.bytes().all(|b| b.is_ascii_digit())),
+        // With a variable before it, which is `IFS`, it keeps a line whole.
         ("read", [Some("-r"), names @ ..]) => {
-            !names.is_empty() && names.iter().all(Option::is_some)
+            (names.len() == 1 || (!given && names.len() > 1)) && names.iter().all(Option::is_some)
         }
         ("export" | "unset" | "set", arguments) => !given && arguments.iter().all(Option::is_some),
         ("type", [_, ..]) => {

@@ -13,6 +13,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Longer forms are not executed.
+const MAX_BYTES: usize = 24 * 1024;
+
 /// A command line in the form in which it is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Canonical {
@@ -37,14 +40,24 @@ impl Canonical {
 
     /// Returns the canonical form of a command line, given what was written and how it was read.
     ///
-    /// A text that is plain already stays as it was written.
-    pub(super) fn new(written: &str, script: CanonicalScript) -> Self {
+    /// A text that is plain already stays as it was written. The error says why there is no form.
+    pub(super) fn new(written: &str, script: CanonicalScript) -> Result<Self, String> {
         let text = if plain::is_plain(written, &script) {
             written.to_owned()
         } else {
             printer::print(&script)
         };
-        Self { script, text }
+        // It is handed over as one argument, and shown to people.
+        if text.len() > MAX_BYTES {
+            return Err("written out, it is too long to be run without asking".to_owned());
+        }
+        Ok(Self { script, text })
+    }
+
+    /// Returns the same with every word quoted, for where even a plain text would be read otherwise.
+    #[must_use]
+    pub fn quoted(self) -> Self {
+        Self { text: printer::print(&self.script), ..self }
     }
 }
 

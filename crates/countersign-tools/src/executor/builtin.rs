@@ -11,10 +11,13 @@ const BUILTINS: &[&str] = &[
 ];
 
 /// Runs a command that the executor has itself. None if it has not.
+///
+/// `splits` says that a line which is read is split at blanks; `IFS=` before `read` keeps it whole.
 pub(super) fn run(
     shell: &mut Shell,
     name: &str,
     arguments: &[String],
+    splits: bool,
     streams: &Streams,
 ) -> Option<Flow> {
     let status = match (name, arguments) {
@@ -44,7 +47,7 @@ pub(super) fn run(
             0
         }
         ("set", arguments) => set_options(shell, arguments),
-        ("read", arguments) => read(shell, arguments, streams),
+        ("read", arguments) => read(shell, arguments, splits, streams),
         ("command", [_, name]) => return Some(tell_file(shell, name, streams)),
         ("type", arguments) => return Some(tell_kinds(shell, arguments, streams)),
         _ => return None,
@@ -133,12 +136,15 @@ fn set_options(shell: &mut Shell, arguments: &[String]) -> i32 {
 }
 
 /// `read -r name …`: the last variable gets what is left of the line.
-fn read(shell: &mut Shell, arguments: &[String], streams: &Streams) -> i32 {
-    let line = streams.read_line().ok().flatten();
-    let status = i32::from(line.is_none());
+fn read(shell: &mut Shell, arguments: &[String], splits: bool, streams: &Streams) -> i32 {
+    let (line, is_whole) = streams.read_line().unwrap_or_default();
+    let status = i32::from(!is_whole);
     let names: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
-    let line = line.unwrap_or_default();
-    let mut rest = line.trim_matches([' ', '\t', '\n']);
+    if let (false, [name]) = (splits, names.as_slice()) {
+        shell.set(name, line);
+        return status;
+    }
+    let mut rest = line.trim_matches([' ', '\t']);
     for (number, name) in names.iter().enumerate() {
         let value = if number + 1 == names.len() {
             std::mem::take(&mut rest)

@@ -144,10 +144,13 @@ impl Shell {
     fn command(&mut self, command: &CanonicalCommand, streams: &Streams) -> Flow {
         match self.prepared(command, streams) {
             Ok((words, streams)) => match words.split_first() {
-                Some((name, arguments)) => match builtin::run(self, name, arguments, &streams) {
-                    Some(flow) => flow,
-                    None => program::run(self, command, &words, &streams),
-                },
+                Some((name, arguments)) => {
+                    let splits = !command.assignments.iter().any(|it| it.name == "IFS");
+                    match builtin::run(self, name, arguments, splits, &streams) {
+                        Some(flow) => flow,
+                        None => program::run(self, command, &words, &streams),
+                    }
+                }
                 None => Flow::Next,
             },
             Err(why) => {

@@ -135,19 +135,19 @@ impl Streams {
         let _ = self.error.duplicate().map(|error| File::from(error).write_all(text.as_bytes()));
     }
 
-    /// Reads one line, byte by byte: what follows belongs to whoever reads next.
-    pub(super) fn read_line(&self) -> io::Result<Option<String>> {
+    /// Reads one line, byte by byte: what follows belongs to whoever reads next. Also returns whether the
+    /// line had an end.
+    pub(super) fn read_line(&self) -> io::Result<(String, bool)> {
         let mut input = File::from(self.input.duplicate()?);
         let mut line = Vec::new();
         let mut byte = [0];
         loop {
             match input.read(&mut byte)? {
-                0 => break,
-                _ if byte == *b"\n" => return Ok(Some(text_of(&line))),
+                0 => return Ok((text_of(&line), false)),
+                _ if byte == *b"\n" => return Ok((text_of(&line), true)),
                 _ => line.extend_from_slice(&byte),
             }
         }
-        Ok((!line.is_empty()).then(|| text_of(&line)))
     }
 }
 

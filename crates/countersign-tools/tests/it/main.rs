@@ -23,6 +23,8 @@ mod diagnostics;
 #[cfg(test)]
 mod edit;
 #[cfg(test)]
+mod executor;
+#[cfg(test)]
 mod glob;
 #[cfg(test)]
 mod grep;
