@@ -217,6 +217,8 @@ fn a_folder_arrives_with_everything_in_it() {
         ("p/.git/hooks/pre-commit", "cp -rT p ."),
         ("p/.git/hooks/pre-commit", "cp -r p/. ."),
         ("gh/workflows/x.yml", "cp -r gh .github"),
+        ("gh/workflows/x.yml", "cp -a gh .github/"),
+        ("gh/workflows/x.yml", "mv gh .github/"),
         ("gh/workflows/x.yml", "mkdir .github && cp -r gh/workflows .github"),
         ("cfg/git/config", "mv cfg .config"),
         ("w/wrapper/gradle-wrapper.properties", "mv w gradle"),

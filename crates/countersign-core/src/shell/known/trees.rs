@@ -22,8 +22,6 @@ struct Operand {
     written: String,
     /// The last name as it was written; none for `.`, `..` and `/`.
     name: Option<String>,
-    /// Whether it ends with a slash, which goes through a link.
-    slash: bool,
     /// Where it lies.
     entry: Target,
     /// Where it leads.
@@ -232,8 +230,9 @@ impl Arrival {
         given: &Given<'_>,
         eye: Eye<'_>,
     ) -> Result<Self, String> {
+        // A slash behind a name that is not there yet makes no folder: the tree takes that name.
         let is_folder = eye.machine().kind(&to.target.path) == Some(TreeKind::Folder);
-        let into = is_folder || sources > 1 || to.slash;
+        let into = is_folder || sources > 1;
         match &from.name {
             Some(name) if into && !is_exact(given) => Self::at(&to.target.path.join(name), eye),
             _ => {
@@ -368,5 +367,5 @@ fn operand(cwd: &Path, path: &str, eye: Eye<'_>) -> Result<Operand, String> {
     let entry = machine.entry(cwd, path).ok_or_else(unknown)?;
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = Some(last.to_owned()).filter(|last| !matches!(last.as_str(), "" | "." | ".."));
-    Ok(Operand { written: path.to_owned(), name, slash: path.ends_with('/'), entry, target })
+    Ok(Operand { written: path.to_owned(), name, entry, target })
 }
