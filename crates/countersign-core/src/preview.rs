@@ -225,6 +225,11 @@ impl Preview {
     pub fn masked(self) -> Self {
         match self {
             Self::Command(preview) => Self::Command(CommandPreview {
+                // Quoted word by word, a secret may not look like one: then the form is not shown.
+                canonical: preview
+                    .canonical
+                    .filter(|_| masked_text(&preview.command) == preview.command)
+                    .map(|text| masked_text(&text)),
                 command: masked_text(&preview.command),
                 description: preview.description.map(|text| masked_text(&text)),
                 warnings: preview.warnings.iter().map(|text| masked_text(text)).collect(),

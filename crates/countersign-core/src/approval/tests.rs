@@ -261,3 +261,26 @@ fn rehearsed(runs_again: Option<&str>) -> Rehearsal {
         digest: Digest::of(b"all of it"),
     }))
 }
+
+#[test]
+fn the_canonical_form_of_a_command_with_a_secret_is_not_shown() {
+    let shown = |command: &str, canonical: &str| {
+        let preview = Preview::Command(crate::CommandPreview {
+            canonical: Some(canonical.into()),
+            command: command.into(),
+            cwd: "/w".into(),
+            description: None,
+            timeout_ms: 1,
+            warnings: vec![],
+            parts: vec![],
+            rehearsal: None,
+        });
+        let Preview::Command(preview) = preview.masked() else { panic!("another kind") };
+        preview.canonical
+    };
+    assert_eq!(shown("ls 'a'", "'ls' 'a'").as_deref(), Some("'ls' 'a'"));
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let (command, canonical) =
+        (format!("curl -u x:{token} h"), format!("'curl' '-u' 'x:{token}' 'h'"));
+    assert_eq!(shown(&command, &canonical), None);
+}

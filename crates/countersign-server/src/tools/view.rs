@@ -211,7 +211,12 @@ impl From<Approval> for ExecutionView {
             run_id: approval.call.run.map(|run| run.to_string()),
             origin: Origin::of(&approval.call),
             tool_input: masked(&approval.call.input),
-            canonical: approval.canonical.as_ref().map(|it| masked_text(&it.text)),
+            // Quoted word by word, a secret may not look like one: then the form is not shown.
+            canonical: approval
+                .canonical
+                .as_ref()
+                .filter(|_| masked(&approval.call.input) == approval.call.input)
+                .map(|it| masked_text(&it.text)),
             status: approval.status().into(),
             waiting_for: WaitingFor::of(approval.status(), approval.call.executor),
             risk_level: approval.risk.into(),
