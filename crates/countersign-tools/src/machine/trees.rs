@@ -11,13 +11,19 @@ use countersign_core::shell::{Search, Tree, TreeEntry, TreeKind};
 use countersign_core::{Special, Target};
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::workspace::Workspace;
 
-/// How many entries of folders are looked at for one judgement, and for how long; beyond that there
-/// is no answer.
+/// How many entries of folders are looked at for one judgement; beyond that there is no answer.
 const MOST_ENTRIES: usize = 10_000;
-const MOST_TIME: Duration = Duration::from_millis(50);
+
+/// How much of a processor the looks may take. Time of the processor, not of the clock: a busy machine
+/// must not make a command ask that is silent on an idle one.
+const MOST_PROCESSOR_TIME: Duration = Duration::from_millis(50);
+
+/// How long the looks may take by the clock, for disks that make everybody wait.
+const MOST_TIME: Duration = Duration::from_secs(2);
 
 /// After so many entries the clock is looked at.
 const CLOCK_EVERY: usize = 128;
@@ -41,19 +47,50 @@ struct Searched {
 /// What is left of a judgement's looks at the disk.
 struct Budget {
     entries: usize,
+    processor_time: Duration,
     time: Duration,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { entries: MOST_ENTRIES, time: MOST_TIME }
+        Self { entries: MOST_ENTRIES, processor_time: MOST_PROCESSOR_TIME, time: MOST_TIME }
+    }
+}
+
+impl Budget {
+    /// Takes what has passed since a moment.
+    fn take_time_since(&mut self, began: Moment) {
+        let now = Moment::now();
+        let worked = now.processor_time.saturating_sub(began.processor_time);
+        self.processor_time = self.processor_time.saturating_sub(worked);
+        self.time = self.time.saturating_sub(now.time.duration_since(began.time));
+    }
+
+    fn has_time(&self) -> bool {
+        !self.processor_time.is_zero() && !self.time.is_zero()
+    }
+}
+
+/// A moment on both clocks: the wall's, and that of the thread's own work.
+#[derive(Clone, Copy)]
+struct Moment {
+    time: Instant,
+    processor_time: Duration,
+}
+
+impl Moment {
+    fn now() -> Self {
+        let spent = clock_gettime(ClockId::ThreadCPUTime);
+        // The clock of a thread starts at zero and never goes back.
+        let processor_time = Duration::try_from(spent).unwrap_or_default();
+        Self { time: Instant::now(), processor_time }
     }
 }
 
 /// One walk, which takes from the budget as it goes.
 pub(super) struct Walk<'a> {
     trees: &'a Trees,
-    began: Instant,
+    began: Moment,
     taken: usize,
 }
 
@@ -64,26 +101,24 @@ impl Walk<'_> {
         budget.entries = budget.entries.checked_sub(1)?;
         self.taken += 1;
         if self.taken.is_multiple_of(CLOCK_EVERY) {
-            let now = Instant::now();
-            let left = budget.time.saturating_sub(now.duration_since(self.began));
-            self.began = now;
-            budget.time = left;
+            budget.take_time_since(self.began);
+            self.began = Moment::now();
         }
-        (!budget.time.is_zero()).then_some(())
+        budget.has_time().then_some(())
     }
 }
 
 impl Drop for Walk<'_> {
     fn drop(&mut self) {
         let mut budget = self.trees.budget.lock().unwrap_or_else(PoisonError::into_inner);
-        budget.time = budget.time.saturating_sub(self.began.elapsed());
+        budget.take_time_since(self.began);
     }
 }
 
 impl Trees {
     /// Begins a walk.
     pub(super) fn walk(&self) -> Walk<'_> {
-        Walk { trees: self, began: Instant::now(), taken: 0 }
+        Walk { trees: self, began: Moment::now(), taken: 0 }
     }
 
     /// Returns what lies at a path and below it.
