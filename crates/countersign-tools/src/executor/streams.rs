@@ -170,6 +170,7 @@ pub(super) fn failure(path: &str, error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => "Permission denied".to_owned(),
         io::ErrorKind::IsADirectory => "Is a directory".to_owned(),
         io::ErrorKind::NotADirectory => "Not a directory".to_owned(),
+        io::ErrorKind::ArgumentListTooLong => "Argument list too long".to_owned(),
         _ => error.to_string(),
     };
     format!("{path}: {why}")
