@@ -98,7 +98,7 @@ impl Eye<'_> {
     }
 
     /// Whether no file's name here starts with a dash: no pattern turns into an option then.
-    fn has_no_options(&self) -> bool {
+    pub(super) fn has_no_options(&self) -> bool {
         let machine = self.lowering.context.machine;
         let none = |cwd: &PathBuf| machine.matches(cwd, "-*").is_some_and(|found| found.is_empty());
         self.state.folders.as_ref().is_some_and(|folders| folders.iter().all(none))

@@ -1,5 +1,6 @@
 //! The walk over the syntax tree: every simple command, wherever it stands, becomes a [`Part`].
 
+mod handed_names;
 mod rounds;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,6 +10,7 @@ use brush_parser::ast::{
     FunctionDefinition, IfClauseCommand, Pipeline, PipelineTimed, RedirectList, SeparatorOperator,
 };
 
+use self::handed_names::Stage;
 use super::canonical::{CanonicalScript, Redirection};
 use super::guard::{self, Size};
 use super::judge::Judgement;
@@ -332,9 +334,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             several => {
-                let stages =
-                    several.iter().map(|command| self.command(command, source, state.clone()).1);
-                let script = CanonicalScript::Pipeline(stages.collect());
+                let script = self.stages(several, source, &state);
                 // What a stage changed on disk is changed for those that follow.
                 let mut state = state;
                 state.changed = self.changed_by(first).or(state.changed);
@@ -357,6 +357,23 @@ impl<'a> Lowering<'a> {
         }
         self.runs_text = outer;
         (after, script)
+    }
+
+    /// Each of several commands that run at once has the output of the one before as its input.
+    fn stages(
+        &mut self,
+        commands: &[Command],
+        source: &Source<'_>,
+        state: &State,
+    ) -> CanonicalScript {
+        let mut stages = Vec::new();
+        for command in commands {
+            let first = self.parts.len();
+            let (_, script) = self.command(command, source, state.clone());
+            stages.push(Stage { script, parts: first..self.parts.len() });
+        }
+        self.hand_over_names(&mut stages, state);
+        CanonicalScript::Pipeline(stages.into_iter().map(|stage| stage.script).collect())
     }
 
     /// Returns which of the parts from this one on changes files, if one does.

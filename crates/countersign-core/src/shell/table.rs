@@ -6,9 +6,11 @@
 //! `yarn`, `pnpm`, `go`), so a version is proven only of the program itself.
 
 mod find;
+mod found_names;
 mod git;
 mod programs;
 
+pub(super) use self::found_names::found_names;
 use super::Word;
 use super::grammar::{self, Entry, Eye};
 use crate::Effect;

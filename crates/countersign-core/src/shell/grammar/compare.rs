@@ -24,14 +24,16 @@ pub(super) fn effects(
     }
     for left in named(one, eye)? {
         for right in named(two, eye)? {
-            match (is_folder(&left, eye)?, is_folder(&right, eye)?) {
-                (false, false) => {}
-                (true, false) => effects.extend(namesake(&left, two, eye)?),
-                (false, true) => effects.extend(namesake(&right, one, eye)?),
-                (true, true) => {
+            match (kind(&left, eye)?, kind(&right, eye)?) {
+                // With `-N`, what is missing counts as an empty folder beside one that is there.
+                (TreeKind::Folder, TreeKind::Folder | TreeKind::Missing)
+                | (TreeKind::Missing, TreeKind::Folder) => {
                     effects.extend(folder(&left, recursive, follows, eye)?);
                     effects.extend(folder(&right, recursive, follows, eye)?);
                 }
+                (TreeKind::Folder, _) => effects.extend(namesake(&left, two, eye)?),
+                (_, TreeKind::Folder) => effects.extend(namesake(&right, one, eye)?),
+                _ => {}
             }
         }
     }
@@ -42,9 +44,12 @@ fn named(word: &Word, eye: Eye<'_>) -> Result<Vec<Target>, String> {
     if word.literal() == Some("-") { Ok(Vec::new()) } else { eye.targets(word) }
 }
 
+fn kind(target: &Target, eye: Eye<'_>) -> Result<TreeKind, String> {
+    eye.machine().kind(&target.path).ok_or_else(|| unseen(&target.path))
+}
+
 fn is_folder(target: &Target, eye: Eye<'_>) -> Result<bool, String> {
-    let kind = eye.machine().kind(&target.path);
-    Ok(kind.ok_or_else(|| unseen(&target.path))? == TreeKind::Folder)
+    Ok(kind(target, eye)? == TreeKind::Folder)
 }
 
 /// The file of the same name in the folder is what is compared.

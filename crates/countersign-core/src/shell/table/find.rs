@@ -83,40 +83,119 @@ const PRIMARIES: &[(&str, &str)] = &[
     ("-quit", ""),
 ];
 
+/// The arguments of a `find`: where it starts, and its tests and actions.
+struct FindCall<'a> {
+    /// How many options stand before the starting points.
+    options: usize,
+    starts: &'a [Word],
+    expression: &'a [Word],
+}
+
+impl<'a> FindCall<'a> {
+    fn new(args: &'a [Word]) -> Self {
+        let is_start = |word: &&Word| match &word.value {
+            Value::Literal(text) => !text.starts_with(['-', '(', '!', ')', ',']),
+            Value::Glob(pattern) => {
+                !pattern.starts_with(['-', '*', '?', '[', '\\', '(', '!', ')', ','])
+            }
+            Value::Text | Value::Words => false,
+        };
+        let options =
+            args.iter().take_while(|word| matches!(word.literal(), Some("-H" | "-P"))).count();
+        let rest = args.get(options..).unwrap_or_default();
+        let given = rest.iter().take_while(is_start).count();
+        let (starts, expression) = rest.split_at_checked(given).unwrap_or_default();
+        Self { options, starts, expression }
+    }
+
+    /// Returns the starting points; the current folder where none is given.
+    fn starts<'b>(&self, here: &'b Word) -> Vec<&'b Word>
+    where
+        'a: 'b,
+    {
+        if self.starts.is_empty() { vec![here] } else { self.starts.iter().collect() }
+    }
+}
+
 /// Returns what a `find` reads, or why it may do more.
 pub(super) fn reads(args: &[Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
-    let is_start = |word: &&Word| match &word.value {
-        Value::Literal(text) => !text.starts_with(['-', '(', '!', ')', ',']),
-        Value::Glob(pattern) => {
-            !pattern.starts_with(['-', '*', '?', '[', '\\', '(', '!', ')', ','])
-        }
-        Value::Text | Value::Words => false,
-    };
-    let options =
-        args.iter().take_while(|word| matches!(word.literal(), Some("-H" | "-P"))).count();
-    let args = args.get(options..).unwrap_or_default();
-    let starts: Vec<_> = args.iter().take_while(is_start).collect();
-    let given = starts.len();
+    let call = FindCall::new(args);
+    let here = Word::plain(".");
+    let starts = call.starts(&here);
     let mut effects = Vec::new();
     for start in &starts {
         effects.extend(eye.reads(start)?);
     }
-    if starts.is_empty() {
-        effects.extend(eye.reads(&Word::plain("."))?);
-    }
-    let here = Word::plain(".");
-    let starts = if starts.is_empty() { vec![&here] } else { starts };
-    let (found, runs) = expression(args.get(given..).unwrap_or_default(), &starts, eye)?;
+    let (found, runs) = expression(call.expression, &starts, eye)?;
     effects.extend(found);
     if runs {
-        let filter = Filter::of(args);
-        for start in starts {
-            for target in eye.targets(start)? {
-                effects.extend(filter.opened(&target, eye)?);
-            }
-        }
+        let first = call.expression.iter().position(|word| word.literal() == Some("-exec"));
+        let filter = Filter::of(call.expression, first.unwrap_or_default());
+        effects.extend(filter.opened_below(&starts, eye)?);
     }
     Ok(effects)
+}
+
+/// Returns what is read by a program that is given the names that a `find` prints.
+pub(super) fn opened_by(
+    args: &[Word],
+    program: &[Word],
+    eye: Eye<'_>,
+) -> Result<Vec<Effect>, String> {
+    let call = FindCall::new(args);
+    let here = Word::plain(".");
+    let starts = call.starts(&here);
+    let program: Vec<_> = program.iter().collect();
+    let mut effects = run_on_found(&program, &starts, eye)?;
+    let filter = Filter::of(call.expression, call.expression.len());
+    effects.extend(filter.opened_below(&starts, eye)?);
+    Ok(effects)
+}
+
+/// Returns the arguments of a `find` that prints names and nothing else with every name ended by NUL, and
+/// whether it ends them so as it is.
+pub(super) fn end_names_by_nul(args: &[Word]) -> Option<(Vec<String>, bool)> {
+    let call = FindCall::new(args);
+    let texts = |words: &[Word]| -> Option<Vec<String>> {
+        words.iter().map(|word| word.literal().map(str::to_owned)).collect()
+    };
+    let mut expression = texts(call.expression)?;
+    let mut actions = Vec::new();
+    let mut joins = false;
+    let mut globals = 0;
+    let mut at = 0;
+    while let Some(name) = expression.get(at) {
+        let (_, kind) = PRIMARIES.iter().find(|(primary, _)| primary == name)?;
+        let next = at + 1 + usize::from(!kind.is_empty());
+        match name.as_str() {
+            "-print" | "-print0" => actions.push(at),
+            "-printf" | "-ls" | "-quit" => return None,
+            "-o" | "-or" | "," => joins = true,
+            "-maxdepth" | "-mindepth" | "-depth" | "-mount" | "-xdev" if globals == at => {
+                globals = next;
+            }
+            _ => {}
+        }
+        at = next;
+    }
+    let ends_by_nul = match actions.as_slice() {
+        [] => {
+            if joins {
+                expression.insert(globals, "(".to_owned());
+                expression.push(")".to_owned());
+            }
+            expression.push("-print0".to_owned());
+            false
+        }
+        [last] if *last + 1 == expression.len() => {
+            let written = expression.pop()? == "-print0";
+            expression.push("-print0".to_owned());
+            written
+        }
+        _ => return None,
+    };
+    let before = texts(args.get(..call.options + call.starts.len())?)?;
+    Some((before.into_iter().chain(expression).collect(), ends_by_nul))
 }
 
 /// Returns what the tests and actions read, and whether one of them runs a program on what is found.
@@ -159,7 +238,11 @@ fn expression(
 
 /// A program that takes files and only reads them, given what is found: names that begin as the
 /// starting points do, so none of them is an option.
-fn run_on_found(command: &[&Word], starts: &[&Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+pub(super) fn run_on_found(
+    command: &[&Word],
+    starts: &[&Word],
+    eye: Eye<'_>,
+) -> Result<Vec<Effect>, String> {
     let (head, args) = command.split_first().ok_or("`-exec` lacks its command")?;
     let name = head.literal().filter(|_| !head.expanded).unwrap_or_default();
     let takes_files = |entry: &&grammar::Entry| {
@@ -197,21 +280,35 @@ struct Filter {
 
 impl Filter {
     /// Tests before the first program that are joined by nothing but "and" hold of all it is given.
-    fn of(args: &[Word]) -> Self {
-        let first = args.iter().position(|word| word.literal() == Some("-exec"));
-        let tests = args.get(..first.unwrap_or_default()).unwrap_or_default();
-        let joins = |word: &Word| matches!(word.shown(), "-o" | "-or" | "!" | "-not" | "," | "(");
-        if args.iter().any(joins) {
+    fn of(expression: &[Word], first: usize) -> Self {
+        let joins = |word: &Word| matches!(word.shown(), "-o" | "-or" | "," | "(");
+        if expression.iter().any(joins) {
             return Self { files: false, ending: None };
         }
+        let tests = expression.get(..first).unwrap_or_default();
         let value = |name: &str| {
-            let pairs = tests.iter().zip(tests.iter().skip(1));
-            let mut pairs = pairs.filter(|(test, _)| test.literal() == Some(name));
-            pairs.find_map(|(_, value)| value.literal())
+            let is_not = |word: Option<&Word>| matches!(word.map(Word::shown), Some("!" | "-not"));
+            let found = |at: &usize| {
+                let test = tests.get(*at).and_then(Word::literal) == Some(name);
+                test && !is_not(at.checked_sub(1).and_then(|before| tests.get(before)))
+            };
+            let at = (0..tests.len()).find(found)?;
+            tests.get(at + 1).and_then(Word::literal)
         };
         let ending = value("-name").and_then(|pattern| pattern.strip_prefix('*'));
         let ending = ending.filter(|it| !it.contains(['*', '?', '[', '\\'])).map(str::to_owned);
         Self { files: value("-type") == Some("f"), ending }
+    }
+
+    /// Returns what is opened below all starting points.
+    fn opened_below(&self, starts: &[&Word], eye: Eye<'_>) -> Result<Vec<Effect>, String> {
+        let mut effects = Vec::new();
+        for start in starts {
+            for target in eye.targets(start)? {
+                effects.extend(self.opened(&target, eye)?);
+            }
+        }
+        Ok(effects)
     }
 
     fn may_find(&self, entry: &TreeEntry) -> bool {

@@ -77,6 +77,23 @@ in_a_cell! {
         assert_eq!(world.names(), [""; 0]);
     }
 
+    async fn what_shells_read_differently_does_not_run_unasked() {
+        let world = World::new().await;
+        let server = world.serve();
+        world.install(&server.url);
+        server.stop();
+        for command in [
+            r#"sh -c "echo \$'\\' ; id > pwned #'""#,
+            "sh -c '[[ a > pwned ]]'",
+            "( (1 > pwned) ); ls",
+            "echo $((1)>pwned | (3))",
+        ] {
+            let said = world.claude(&format!("run {command}"), &[]).await;
+            assert!(said["result"].as_str().unwrap().contains("is not there"), "{command}: {said}");
+        }
+        assert_eq!(world.names(), [""; 0]);
+    }
+
     async fn with_the_server_stopped_nothing_runs_that_would_have_asked() {
         let world = World::new().await;
         let server = world.serve();

@@ -43,6 +43,8 @@ const OPERANDS: &[&str] = &[
     "x=~/notes.txt",
     "sub/",
     "src/",
+    "nowhere",
+    "sub/nowhere",
 ];
 
 const VALUES: &[&str] = &[
@@ -91,15 +93,43 @@ pub(super) fn random_program_call(rng: &mut Rng, table: &ProgramTable) -> String
         words.extend(options);
     }
     let call = words.join(" ");
-    match rng.u8(..12) {
+    match rng.u8(..14) {
         0 => format!("cat README.md | {call}"),
         1 => format!("{call} < README.md"),
         2 => format!("echo README.md | xargs {call}"),
         3 => format!("{call} | head -3"),
         4 => format!("cd sub && {call}"),
         5 => format!("find . -name '*.md' -exec {call} {{}} +"),
+        6 | 7 => hand_over_names(rng, &call),
         _ => call,
     }
+}
+
+/// Returns a pipe by which a call gets names of files.
+fn hand_over_names(rng: &mut Rng, call: &str) -> String {
+    const FINDERS: &[&str] = &[
+        "find",
+        "find -type f",
+        "find -print0",
+        "find -name '*.md' -o -name '.e*'",
+        "find -maxdepth 2 ! -name '*.rs'",
+        "grep -rl TOKEN",
+        "grep -rlZ .",
+        "grep -L nothing",
+        "rg -l a",
+        "rg -0 -l --hidden a",
+        "ls",
+        "git ls-files",
+    ];
+    const TAKERS: &[&str] =
+        &["xargs", "xargs -0", "xargs -r", "xargs -n1", "xargs -0 -I{}", "xargs -I {}"];
+    let (finder, taker) = (pick(rng, FINDERS), pick(rng, TAKERS));
+    let (program, tests) = finder.split_once(" -").map_or((finder, ""), |(name, _)| {
+        if name == "find" { (name, &finder[name.len()..]) } else { (finder, "") }
+    });
+    let start = if happens(rng, 80) { pick(rng, OPERANDS) } else { "" };
+    let mark = if taker.contains("-I") { " {}" } else { "" };
+    format!("{program} {start}{tests} | {taker} {call}{mark}")
 }
 
 /// Returns a call of some reading command of git.

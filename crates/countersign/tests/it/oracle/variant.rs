@@ -127,6 +127,12 @@ impl WorkspaceVariant {
                 files.push(random_link(rng, path));
             }
         }
+        // Split at its blank, the name leads out.
+        for path in ["docs/k ../outside/marker", "a -R ../outside"] {
+            if happens(rng, 35) {
+                files.push(GivenFile::regular(path, "odd\n"));
+            }
+        }
         for (path, target) in [
             ("foo.gz", "../outside/packed.gz"),
             ("foo.bz2", "../outside/marker"),
