@@ -15,7 +15,10 @@ pub(super) fn check(kind: &str, word: &Word, eye: Eye<'_>) -> Result<Vec<Effect>
         "file" | "archive" if word.literal() == Some("-") => return Ok(Vec::new()),
         "path" | "file" => return eye.reads(word),
         "packed" => return with_endings(word, PACKED, eye),
-        "zip" if !word.shown().contains(['*', '?', '[', '\\']) => {
+        // `unzip` passes over a lone `-` and opens the next word.
+        "zip"
+            if !word.shown().starts_with('-') && !word.shown().contains(['*', '?', '[', '\\']) =>
+        {
             return with_endings(word, &[".zip", ".ZIP"], eye);
         }
         // `host:file` is a file of another machine.

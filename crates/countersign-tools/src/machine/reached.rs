@@ -295,6 +295,15 @@ fn what_looks_like_an_option_behind_a_file_is_a_file_for_some() {
 }
 
 #[test]
+fn a_backup_of_what_is_replaced_asks() {
+    let world = World::with(&["src/c"]);
+    for command in ["mv -b sub/c src", "cp -b sub/c src/c", "mv --backup sub/c src"] {
+        assert!(!world.changes(command), "{command}");
+    }
+    assert!(world.changes("mv sub/c src/d"));
+}
+
+#[test]
 fn a_folder_arrives_with_everything_in_it() {
     let moved = |files: &[&str], command: &str| World::with(files).changes(command);
     for (file, command) in [

@@ -23,12 +23,12 @@ const CHANGES: &[Entry] = &[
     entry(&["rmdir"], "-p -v --parents --verbose --ignore-fail-on-non-empty", ""),
     entry(
         &["cp"],
-        "-a -b -d -f -i -l -n -p -P -r -R -T -u -v -x --archive --force --interactive --link --no-clobber --no-dereference --preserve[=text] --recursive --update[=text] --verbose --no-target-directory",
+        "-a -d -f -i -l -n -p -P -r -R -T -u -v -x --archive --force --interactive --link --no-clobber --no-dereference --preserve[=text] --recursive --update[=text] --verbose --no-target-directory",
         "",
     ),
     entry(
         &["mv"],
-        "-b -f -i -n -T -u -v --force --interactive --no-clobber --update[=text] --verbose --no-target-directory",
+        "-f -i -n -T -u -v --force --interactive --no-clobber --update[=text] --verbose --no-target-directory",
         "",
     ),
     entry(

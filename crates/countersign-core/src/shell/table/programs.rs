@@ -99,7 +99,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(&["zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "lzcat"], "", "packed*").ok(&["zcat log.gz | head", "zcat log"]).not(&["zcat -f a", "zcat /etc/x.gz", "zcat ../x"]),
     entry(&["gzip", "xz", "zstd"], "-l -v --list --verbose", "packed*").needs("-l --list").ok(&["gzip -l a.gz"]).not(&["gzip a", "gzip -d a.gz", "gzip -lf a"]),
     entry(&["unzip"], "-l -q", "zip text*").needs("-l").options_first()
-        .ok(&["unzip -l a.zip", "unzip -ql a"]).not(&["unzip a.zip", "unzip a.zip -l", "unzip -lo a.zip", "unzip -o a.zip -d ..", "unzip -l '*.zip'", "unzip -l 'a[b]'"]),
+        .ok(&["unzip -l a.zip", "unzip -ql a"]).not(&["unzip a.zip", "unzip -l - a.zip", "unzip a.zip -l", "unzip -lo a.zip", "unzip -o a.zip -d ..", "unzip -l '*.zip'", "unzip -l 'a[b]'"]),
     entry(&["rev"], "-0", "path*").any_word().ok(&["rev f"]).not(&["rev --x f"]),
     entry(&["column"], "-c=number -e -H=text -J -l=number -L -n=text -N=text -o=text -O=text -R=text -s=text -t -T=text -x --table --separator=text --output-separator=text --table-columns=text --json --output-width=number", "path*")
         .any_word().ok(&["column -t -s, f"]).not(&["column --tab f"]),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const REFRESHED: &str = "ws/.git/index";
 
 /// The Java machine leaves a note of itself there whatever it is asked, even for its version.
-const JAVA_NOTES: &str = "hsperfdata_";
+pub(super) const JAVA_NOTES: &str = "hsperfdata_";
 
 /// One file: enough to see that it is another one. When it was changed does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::manifest::JAVA_NOTES;
 use super::world::World;
 
 /// Where the system keeps what every program reads.
@@ -97,7 +98,7 @@ fn judge_open(
     if SYSTEM_SECRETS.iter().any(|it| path.starts_with(it)) {
         return Some(format!("opened the secret {path}"));
     }
-    if is_scratch(path) {
+    if is_scratch(path) || path.starts_with(&format!("/tmp/{JAVA_NOTES}")) {
         return None;
     }
     if writes && !path.starts_with("/dev/") && !path.starts_with("/proc/") {
