@@ -101,7 +101,11 @@ async fn a_client_with_a_name_takes_the_role_of_one_without_also_at_another_serv
     let again = {
         let gate = gate.clone();
         tokio::spawn(async move {
-            let tell = || drop(stands_by.lock().unwrap().take().map(|it| it.send(())));
+            let tell = || {
+                if let Some(stands_by) = stands_by.lock().unwrap().take() {
+                    let _ = stands_by.send(());
+                }
+            };
             gate.executor_role(&"p".into(), &unnamed, tell).await.unwrap()
         })
     };

@@ -227,6 +227,10 @@ impl Listener {
     fn told_role(&mut self) -> Option<Bytes> {
         let post = self.post.as_mut()?;
         let (role, is_named) = (post.tell_role(), post.client().is_named());
+        // Who wants one conversation and says no name looks on: nothing else is told there.
+        if self.session.is_some() && !is_named {
+            return None;
+        }
         let now = self.app.gate.clock().now();
         Some(written(None, &StreamEvent::ExecutorRole(RoleTold::of(role, is_named, now))))
     }

@@ -310,7 +310,9 @@ async fn the_conversation_stays_with_the_executor_it_was_begun_with() {
 #[tokio::test]
 async fn a_client_has_a_name_that_can_be_one() {
     let world = World::playing(READ).await;
-    for query in ["?client_id=", "?client_id=a%20b", "?client_id=a:b", "?executor=", "?executor=a:b"] {
+    for query in
+        ["?client_id=", "?client_id=a%20b", "?client_id=a:b", "?executor=", "?executor=a:b"]
+    {
         let answer = crate::stream::request(&world, query, None).await;
         assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{query}");
     }
