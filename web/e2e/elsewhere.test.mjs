@@ -52,6 +52,42 @@ test("a client's call is decided here, waits for a client, runs there, and is fo
   assert.equal(await page.getByRole("log", { name: "Output so far" }).count(), 0);
 });
 
+const WRITE = `
+[[script]]
+
+[[script.turn]]
+say = "I write it."
+call = { tool = "write_file", input = { path = "notes.txt", content = "one\\nthree\\n" } }
+
+[[script.turn]]
+say = "Written."
+`;
+
+test("a diff of the client's file is what the page shows, and what the client is told to write over", async (t) => {
+  const world = await startWorld(t, { scenario: WRITE });
+  const client = await connectClient(t, world, "laptop", "&preimages=true");
+  const onlooker = await connectClient(t, world, "tower");
+  assert.equal((await onlooker.next("executor.role")).role, "standing_by");
+  const session = await begin(world);
+  const { tool_id: id } = await client.next("tool.preview_request");
+  const path = "/home/me/shop/notes.txt";
+  const file = { root: "/home/me/shop", path, digest: "d-1", content: "one\ntwo\n" };
+  await rest(world, "POST", `tools/${id}/preimage`, { client_id: "laptop", ...file });
+  const page = await openTab(world, { path: `agent/${session}` });
+  const card = dialog(page, "write_file");
+  await card.getByText("three", { exact: true }).waitFor();
+  await card.getByText("two", { exact: true }).waitFor();
+  await card.getByText(path).first().waitFor();
+  await page.screenshot({ path: join(RESULTS, "client-diff.png") });
+  await decide(page, "Approve");
+  const signal = await client.next("tool.execution_signal");
+  assert.deepEqual(signal.preimages, [{ path, digest: "d-1" }]);
+  const changed = { status: "failed", error: "notes.txt is another one", error_type: "file_changed" };
+  await rest(world, "POST", `tools/${id}/result`, { ...changed, lease: signal.lease.token });
+  await transcript(page).getByText("notes.txt is another one").waitFor();
+  await done(page);
+});
+
 test("a page that comes while a client's call runs says that it has missed something", async (t) => {
   const world = await startWorld(t, { scenario: SCENARIO });
   const client = await connectClient(t, world, "laptop");

@@ -103,10 +103,10 @@ export async function rest(world, method, path, body) {
 }
 
 /** A client on somebody's machine: takes the project's calls. `next` waits for the next one of an event. */
-export async function connectClient(t, world, id) {
+export async function connectClient(t, world, id, more = "") {
   const ending = new AbortController();
   t.after(() => ending.abort());
-  const response = await fetch(`${world.url}my/projects/default/chat/stream?client_id=${id}`, {
+  const response = await fetch(`${world.url}my/projects/default/chat/stream?client_id=${id}${more}`, {
     headers: { authorization: `Bearer ${TOKEN}`, accept: "text/event-stream" },
     signal: ending.signal,
   });

@@ -22,8 +22,8 @@ pub use self::permit::Permit;
 pub use self::state::{By, Failure, State, Status};
 use crate::shell::{Canonical, Part};
 use crate::{
-    ApprovalId, Digest, Effect, Preview, Proposal, Report, Risk, ToolCall, ToolOutput, Verdict,
-    canonical_json,
+    ApprovalId, ClientWitness, Digest, Effect, Preview, Proposal, Report, Risk, ToolCall,
+    ToolOutput, Verdict, canonical_json,
 };
 
 /// What a person says to a request.
@@ -58,6 +58,9 @@ pub struct Basis {
     /// The id of the token whose holder handed the call in, where it came over the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_by: Option<String>,
+    /// The client it was judged and shown with, where one runs it and has said what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<ClientWitness>,
 }
 
 /// One call on its way, and everything its decision is bound to.
@@ -110,6 +113,8 @@ pub struct Edited {
     pub preview: Preview,
     /// The version of the rules it was judged by.
     pub rules: Option<Digest>,
+    /// The client it was judged and shown with.
+    pub witness: Option<ClientWitness>,
 }
 
 /// Someone, or the deadline, was faster: what stands comes along, to be shown.
@@ -181,6 +186,10 @@ impl Approval {
             _ => None,
         };
         match (&self.canonical, by) {
+            // Without a shell it is a program and its words.
+            (Some(canonical), Some(By::Policy)) if self.call.tool_name == "execute_command" => {
+                canonical.put_words_into(&self.call.input)
+            }
             (Some(canonical), Some(By::Policy)) => canonical.put_into(&self.call.input),
             _ => Cow::Borrowed(&self.call.input),
         }
@@ -327,9 +336,10 @@ impl Approval {
         if settled.status() != Status::Approved {
             return Ok(settled);
         }
-        let Edited { input, effects, commands, summary, risk, verdict, preview, rules } = edited;
+        let Edited { input, effects, commands, summary, risk, verdict, preview, rules, witness } =
+            edited;
         let original = settled.basis.edited_from.clone().unwrap_or(settled.call.input.clone());
-        let basis = Basis { edited_from: Some(original), rules, ..settled.basis };
+        let basis = Basis { edited_from: Some(original), rules, witness, ..settled.basis };
         let call = ToolCall { input, ..settled.call };
         let preview = Some(preview);
         Ok(Self { call, effects, commands, summary, risk, verdict, preview, basis, ..settled }

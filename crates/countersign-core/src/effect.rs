@@ -16,12 +16,26 @@ pub struct Target {
     /// How it was written, absolute and without `..`, where links led elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<PathBuf>,
+    /// How people read it, where it lies on another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
 }
 
 impl Target {
     /// Returns a path that is what it says.
     pub fn new(path: impl Into<PathBuf>, place: Place) -> Self {
-        Self { path: path.into(), place, via: None }
+        Self { path: path.into(), place, via: None, shown: None }
+    }
+
+    /// Returns the same as people read it who know it from another machine.
+    #[must_use]
+    pub fn shown_as(self, shown: String) -> Self {
+        Self { shown: Some(shown), ..self }
+    }
+
+    /// Returns the path as people read it.
+    pub fn to_shown(&self) -> String {
+        self.shown.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
     /// Returns the same as reached by a path that was written so.
@@ -77,6 +91,11 @@ pub enum Effect {
         /// The file that would run, where it was found.
         program: Option<PathBuf>,
     },
+    /// Runs a program that only reads if it is what its name says; which it is, nobody here can tell.
+    ReadsByName {
+        /// The words it is started with.
+        argv: Vec<String>,
+    },
     /// Starts another agent.
     SpawnAgent {
         /// Which one.
@@ -112,6 +131,7 @@ impl Effect {
             | Self::Net { .. }
             | Self::Env { .. }
             | Self::Exec { .. }
+            | Self::ReadsByName { .. }
             | Self::SpawnAgent { .. }
             | Self::RunsLater { .. }
             | Self::LeavesSandbox
@@ -131,6 +151,7 @@ impl Effect {
             | Self::Net { .. }
             | Self::Env { .. }
             | Self::Exec { .. }
+            | Self::ReadsByName { .. }
             | Self::SpawnAgent { .. }
             | Self::RunsLater { .. }
             | Self::LeavesSandbox

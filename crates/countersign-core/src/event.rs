@@ -89,6 +89,14 @@ pub enum Event {
         #[serde(default)]
         executor: Executor,
     },
+    /// The client that would run a call is asked what is there; what it is asked is kept apart, and not
+    /// for long.
+    ClientLookWanted {
+        /// The call.
+        execution: ExecutionId,
+        /// The client.
+        holder: String,
+    },
     /// A client was told to run a call.
     ExecutionSignal {
         /// Which.
@@ -175,6 +183,7 @@ impl Event {
             | Self::ApprovalRequested { .. }
             | Self::Rehearsed { .. }
             | Self::ToolState { .. }
+            | Self::ClientLookWanted { .. }
             | Self::ExecutionSignal { .. }
             | Self::ResultReceived { .. }
             | Self::ResultRefused { .. }

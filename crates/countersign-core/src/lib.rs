@@ -17,6 +17,7 @@ mod approval;
 mod attachment;
 mod call;
 mod change;
+mod client_look;
 mod diff;
 mod digest;
 mod effect;
@@ -48,6 +49,7 @@ pub use approval::{
 pub use attachment::{Attachment, AttachmentKind};
 pub use call::ToolCall;
 pub use change::{Change, FileState, Hindrance, Reversal, reversals};
+pub use client_look::{ClientCommand, ClientFile, ClientLook, ClientWitness};
 pub use diff::UnifiedDiff;
 pub use digest::{Digest, canonical_json};
 pub use effect::{Effect, Target};

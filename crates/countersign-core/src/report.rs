@@ -22,6 +22,8 @@ pub enum Reported {
     Done(Report),
     /// It could not run, or broke off; why.
     Failed(String),
+    /// It was not run: what is there is not what was shown; what that is.
+    Drifted(String),
 }
 
 impl Report {

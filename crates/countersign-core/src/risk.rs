@@ -56,9 +56,9 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     match effect {
         Effect::Read(target) | Effect::ReadAll(target) => reading(target),
         Effect::Write(target) => writing(target),
-        Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.path.display())),
+        Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.to_shown())),
         Effect::DeleteAll(target) => {
-            (Risk::High, format!("deletes `{}` with all that is in it", target.path.display()))
+            (Risk::High, format!("deletes `{}` with all that is in it", target.to_shown()))
         }
         Effect::Rename { from, to } => renaming(from, to),
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
@@ -71,6 +71,13 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
             let program = argv.first().map_or("a program", String::as_str);
             (Risk::High, format!("runs `{program}`"))
         }
+        Effect::ReadsByName { argv } => {
+            let program = argv.first().map_or("a program", String::as_str);
+            (
+                Risk::Medium,
+                format!("runs `{program}`, which only reads if it is what its name says"),
+            )
+        }
         Effect::SpawnAgent { agent } => (Risk::High, format!("starts another agent, `{agent}`")),
         Effect::RunsLater { what } => (Risk::High, format!("leaves `{what}` to run later")),
         Effect::LeavesSandbox => (Risk::High, "leaves the sandbox".to_owned()),
@@ -79,7 +86,7 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
 }
 
 fn reading(target: &Target) -> (Risk, String) {
-    let path = target.path.display();
+    let path = target.to_shown();
     match (target.place.special, target.place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("reads `{path}`, which may hold secrets"))
@@ -93,7 +100,7 @@ fn reading(target: &Target) -> (Risk, String) {
 }
 
 fn writing(target: &Target) -> (Risk, String) {
-    let (path, place) = (target.path.display(), target.place);
+    let (path, place) = (target.to_shown(), target.place);
     match (place.special, place.side) {
         (Some(Special::Secret), _) => {
             (Risk::High, format!("writes `{path}`, which may hold secrets"))
@@ -114,7 +121,7 @@ fn writing(target: &Target) -> (Risk, String) {
 
 fn path_name(target: &Target) -> String {
     let name = target.path.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.unwrap_or_else(|| target.path.display().to_string())
+    name.unwrap_or_else(|| target.to_shown())
 }
 
 /// A rename takes away at one end and writes at the other: the worse end decides.
@@ -122,10 +129,10 @@ fn renaming(from: &Target, to: &Target) -> (Risk, String) {
     let (risk, why) = writing(from).max(writing(to));
     let runs_later = |end: &Target| end.place.special == Some(Special::RunsLater);
     if risk == Risk::Medium && !runs_later(from) && !runs_later(to) {
-        let (from, to) = (from.path.display(), to.path.display());
+        let (from, to) = (from.to_shown(), to.to_shown());
         return (risk, format!("moves `{from}` to `{to}`"));
     }
-    let (from, to) = (from.path.display(), to.path.display());
+    let (from, to) = (from.to_shown(), to.to_shown());
     (risk, format!("moves `{from}` to `{to}`: {why}"))
 }
 

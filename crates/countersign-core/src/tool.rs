@@ -1,7 +1,9 @@
 //! What the gate asks of a tool before it decides.
 
+use std::sync::Arc;
+
 use crate::shell::{Canonical, Part};
-use crate::{Attachment, Effect, Preview, ToolCall};
+use crate::{Attachment, ClientLook, Effect, Preview, ToolCall};
 
 /// What a call would do, in the tool's own reading of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,13 @@ pub trait Planner: Send + Sync + 'static {
 
     /// Shows what the call would do, bound to the files as they are now.
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid>;
+
+    /// Returns the same planner with what the client says that would run the call; none where that
+    /// makes no difference.
+    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
+        let _ = look;
+        None
+    }
 }
 
 /// What a tool gives back to the model.

@@ -58,13 +58,18 @@ impl Gate {
             return Err(DecideError::Invalid(why.to_owned()));
         }
         let call = ToolCall { input: edit.input.clone(), ..asked.call.clone() };
-        let judged = self.judged(draft(call, now), &planner, terms, &Question::default()).await;
+        let look = self.look_at_client(&call).await;
+        let planner = look.planner(&planner);
+        let mut draft = draft(call, now);
+        draft.basis.witness = look.witness();
+        let judged = self.judged(draft, &planner, terms, &Question::default()).await;
         let judged = judged.map_err(DecideError::Invalid)?;
         if judged.verdict.outcome == Outcome::Deny {
             return Err(DecideError::Denied(denial(&judged.verdict)));
         }
         let shown = self.shown(judged, &planner).await;
         let shown = shown.map_err(|(_, why)| DecideError::Invalid(why))?;
+        let shown = look.told_with(shown);
         if shown.risk > asked.risk {
             self.replace(&asked, shown).await
         } else {
@@ -83,8 +88,9 @@ impl Gate {
         let Approval { call, effects, commands, summary, risk, verdict, preview, basis, .. } =
             shown;
         let Some(preview) = preview else { return Err(DecideError::Drift(Box::new(asked))) };
-        let (input, rules) = (call.input, basis.rules);
-        let edited = Edited { input, effects, commands, summary, risk, verdict, preview, rules };
+        let (input, rules, witness) = (call.input, basis.rules, basis.witness);
+        let edited =
+            Edited { input, effects, commands, summary, risk, verdict, preview, rules, witness };
         let step = move |stands: Approval| {
             // Between the look and the write somebody else may have changed it.
             let stands = as_seen(stands, Some(&asked.digest))?;

@@ -1,33 +1,135 @@
 //! The executor of a project: of all clients that could run its calls, the one that does.
 //!
-//! Who comes first has the role until it goes. Within a server they queue; between servers a row says
-//! whose it is, which counts as long as that server is there.
+//! Who comes first has the role until it goes; a client that named itself goes before one that did not.
+//! Within a server they queue; between servers a row says whose it is, which counts as long as that
+//! server is there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_core::ProjectId;
-use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
+use tokio::sync::watch;
 
 use crate::gate::{Gate, new_id};
 use crate::store::{Post, StoreError};
 
-/// How often to look whether a client at another server has gone.
+/// How often to look whether a client at another server has gone, or has taken over.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Where the clients of each project queue, in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Executors {
     // Bounded by the projects there are.
-    queues: Mutex<HashMap<ProjectId, Arc<Queue<()>>>>,
+    queues: Mutex<HashMap<ProjectId, Arc<Queue>>>,
+}
+
+/// The clients of one project at this server, in the order in which they came.
+#[derive(Debug)]
+struct Queue {
+    line: Mutex<Line>,
+    /// Counts what changes in the line.
+    moved: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    next: u64,
+    waiting: Vec<Ticket>,
+    has_role: Option<Ticket>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ticket {
+    number: u64,
+    is_named: bool,
 }
 
 impl Executors {
-    fn queue(&self, project: &ProjectId) -> Arc<Queue<()>> {
+    fn queue(&self, project: &ProjectId) -> Arc<Queue> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.entry(project.clone()).or_default().clone()
+        let new = || Arc::new(Queue { line: Mutex::default(), moved: watch::channel(0).0 });
+        queues.entry(project.clone()).or_insert_with(new).clone()
     }
+}
+
+impl Queue {
+    fn join(self: &Arc<Self>, is_named: bool) -> Place {
+        let mut line = self.lock();
+        let ticket = Ticket { number: line.next, is_named };
+        line.next += 1;
+        line.waiting.push(ticket);
+        drop(line);
+        self.tell();
+        Place { queue: self.clone(), ticket }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self) {
+        self.moved.send_modify(|count| *count += 1);
+    }
+}
+
+/// A place in the line, or the role; given up when it is dropped.
+#[derive(Debug)]
+struct Place {
+    queue: Arc<Queue>,
+    ticket: Ticket,
+}
+
+impl Place {
+    /// Takes the role if it is free and nobody goes before; returns whether it was taken.
+    fn take(&self) -> bool {
+        let mut line = self.queue.lock();
+        let rank = |ticket: &&Ticket| (!ticket.is_named, ticket.number);
+        let is_first = line.waiting.iter().min_by_key(rank) == Some(&self.ticket);
+        if line.has_role.is_some() || !is_first {
+            return false;
+        }
+        line.waiting.retain(|ticket| *ticket != self.ticket);
+        line.has_role = Some(self.ticket);
+        true
+    }
+
+    /// Returns whether one that named itself waits for a role that one without a name has.
+    fn is_due(&self) -> bool {
+        !self.ticket.is_named && self.queue.lock().waiting.iter().any(|ticket| ticket.is_named)
+    }
+
+    /// Puts a role that has to wait for another server back into the line, unless it has it already.
+    fn give_back(&self) {
+        let mut line = self.queue.lock();
+        line.has_role = None;
+        line.waiting.push(self.ticket);
+        drop(line);
+        self.queue.tell();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut line = self.queue.lock();
+        line.waiting.retain(|ticket| *ticket != self.ticket);
+        if line.has_role == Some(self.ticket) {
+            line.has_role = None;
+        }
+        drop(line);
+        self.queue.tell();
+    }
+}
+
+/// A client that would run the calls of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutorCandidate {
+    /// The name under which calls are lent to it.
+    pub client: String,
+    /// Whether it named itself: it then goes before one that did not.
+    pub is_named: bool,
+    /// Whether it says what is on its machine when it is asked.
+    pub shows_files: bool,
 }
 
 /// The role of the one that runs a project's calls; given up when it is dropped.
@@ -35,7 +137,7 @@ pub struct Role {
     gate: Gate,
     post: Post,
     // Held until the row is gone, so that the next in the queue finds none.
-    place: Option<OwnedMutexGuard<()>>,
+    place: Option<Place>,
 }
 
 impl Role {
@@ -49,30 +151,71 @@ impl Role {
         &self.post.client
     }
 
+    /// Returns whether the client checks what it was shown with before it runs a call.
+    pub(crate) fn shows_files(&self) -> bool {
+        self.post.shows_files
+    }
+
     pub(crate) fn post(&self) -> Post {
         self.post.clone()
+    }
+
+    /// Returns when another client has to get the role, or has it already.
+    pub async fn is_over(&self) {
+        let Some(place) = &self.place else { return };
+        let mut moved = place.queue.moved.subscribe();
+        let clock = &self.gate.inner().clock;
+        loop {
+            if place.is_due() {
+                return;
+            }
+            tokio::select! {
+                _ = moved.changed() => {}
+                () = clock.sleep(LOOK) => {
+                    let stands = self.gate.inner().store.has_post(self.post.clone()).await;
+                    if !stands.unwrap_or(true) {
+                        return;
+                    }
+                }
+            }
+        }
     }
 }
 
 impl Gate {
-    /// Waits until a client is the one that runs the calls of a project.
+    /// Waits until a client is the one that runs the calls of a project. `stands_by` is called if
+    /// another one is.
     ///
     /// Dropping the future leaves the queue.
     pub async fn executor_role(
         &self,
         project: &ProjectId,
-        client: &str,
+        candidate: &ExecutorCandidate,
+        stands_by: impl Fn(),
     ) -> Result<Role, StoreError> {
-        let place = self.inner().executors.queue(project).lock_owned().await;
+        let queue = self.inner().executors.queue(project);
+        let mut moved = queue.moved.subscribe();
+        let place = queue.join(candidate.is_named);
         let stream = new_id::<uuid::Uuid>().to_string();
-        let post = Post { project: project.clone(), client: client.to_owned(), stream };
+        let ExecutorCandidate { client, is_named, shows_files } = candidate.clone();
+        let post = Post { project: project.clone(), client, stream, is_named, shows_files };
+        let clock = &self.inner().clock;
         // From here on a drop gives up what may have been taken.
         let role = Role { gate: self.clone(), post, place: Some(place) };
-        let clock = &self.inner().clock;
-        while !self.inner().store.take_post(role.post(), clock.now()).await? {
-            clock.sleep(LOOK).await;
+        loop {
+            moved.mark_unchanged();
+            if role.place.as_ref().is_none_or(Place::take) {
+                if self.inner().store.take_post(role.post(), clock.now()).await? {
+                    return Ok(role);
+                }
+                stands_by();
+                role.place.iter().for_each(Place::give_back);
+                clock.sleep(LOOK).await;
+            } else {
+                stands_by();
+                let _ = moved.changed().await;
+            }
         }
-        Ok(role)
     }
 }
 

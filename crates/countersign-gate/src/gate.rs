@@ -9,6 +9,7 @@ use countersign_core::{
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use crate::client_looks::ClientLooks;
 use crate::clock::Clock;
 use crate::executors::Executors;
 use crate::follow::Follow;
@@ -77,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) history: Arc<History>,
     pub(crate) membership: Membership,
     pub(crate) executors: Executors,
+    pub(crate) client_looks: ClientLooks,
 }
 
 impl Gate {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, Digest, Executor, Lease, NotStartable, NotTaken, Reported, Status,
+    Approval, ApprovalId, Digest, Executor, Failure, Lease, NotStartable, NotTaken, Outcome,
+    Reported, Status,
 };
 use jiff::Timestamp;
 
@@ -77,6 +78,11 @@ impl Gate {
                 continue;
             }
             let now = self.inner().clock.now();
+            if !may_run_there(&approval, role) {
+                let step = move |stands: Approval| stands.withdraw(another_client(), now);
+                self.transition(approval.id, step).await?;
+                continue;
+            }
             let lease = lease(role.client(), now, period(&approval));
             let step = move |stands: Approval| stands.lend(lease.clone(), now);
             match self.inner().store.lend_to(role.post(), approval.id, now, step).await? {
@@ -150,7 +156,7 @@ impl Gate {
     ) -> Result<(), StoreError> {
         let said = match reported {
             Reported::Done(report) => report.written(),
-            Reported::Failed(error) => error.clone(),
+            Reported::Failed(error) | Reported::Drifted(error) => error.clone(),
         };
         let (stands, reason) = (refused.stands().clone(), refused.to_string());
         self.inner().store.refuse_result(stands, reason, Digest::of(said.as_bytes()), now).await
@@ -187,6 +193,25 @@ impl Gate {
                 },
             }
         }
+    }
+}
+
+/// Whether a call may run at the client that has the role: what was shown, or what nobody was asked
+/// about, is what is there.
+fn may_run_there(approved: &Approval, role: &Role) -> bool {
+    let Some(witness) = &approved.basis.witness else { return true };
+    let by_person = approved.verdict.outcome == Outcome::Ask;
+    // One that checks refuses by itself what is not as a person saw it.
+    witness.client == role.client() || (by_person && role.shows_files())
+}
+
+fn another_client() -> Failure {
+    Failure {
+        error_type: "another_client".to_owned(),
+        error:
+            "The client whose files were shown is gone, and another one would have run this; it \
+                was not run. Make the call again."
+                .to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::client_looks::ClientLooks;
 use crate::clock::Clock;
 use crate::executors::Executors;
 use crate::gate::{Gate, Inner};
@@ -133,6 +134,7 @@ impl Gate {
             history: Arc::default(),
             membership: Membership::new(settings.place.clone()),
             executors: Executors::default(),
+            client_looks: ClientLooks::default(),
         });
         Self::from_inner(inner)
     }

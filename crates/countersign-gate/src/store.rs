@@ -8,6 +8,7 @@
 mod approvals;
 mod audit;
 mod changes;
+mod client_looks;
 mod conversations;
 mod database;
 mod diffs;
@@ -43,6 +44,7 @@ pub(crate) use approvals::Kept;
 pub use approvals::{ExecutionFilter, Transition};
 pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
 pub use changes::{ChangedFiles, Undo};
+pub use client_looks::ConnectedExecutor;
 pub use conversations::{MessageRow, Recorded, SessionRow};
 use database::{Connection, Database};
 pub use diffs::DiffLines;

@@ -77,6 +77,10 @@ impl Gate {
         terms: &Terms,
         question: &Question,
     ) -> Result<Submitted, StoreError> {
+        let look = self.look_at_client(&draft.call).await;
+        let planner = look.planner(&planner);
+        let mut draft = draft;
+        draft.basis.witness = look.witness();
         let now = self.inner().clock.now();
         let judged = match self.judged(draft.clone(), &planner, terms, question).await {
             Ok(judged) => judged,
@@ -90,7 +94,11 @@ impl Gate {
             }
             Outcome::Allow if judged.call.executor.is_elsewhere() => self.allow(judged, now).await,
             Outcome::Allow => self.admit(judged, now).await,
-            Outcome::Ask => self.ask(judged, planner, question.timeout, now).await,
+            Outcome::Ask => {
+                let shown = self.shown(judged, &planner).await;
+                let shown = shown.map(|shown| look.told_with(shown));
+                self.ask(shown, question.timeout, now).await
+            }
         }
     }
 
@@ -172,12 +180,11 @@ impl Gate {
     /// Records a call that a person is to decide, with what they need to see.
     async fn ask(
         &self,
-        judged: Approval,
-        planner: Arc<dyn Planner>,
+        shown: Result<Approval, (Approval, String)>,
         timeout: Option<Duration>,
         now: Timestamp,
     ) -> Result<Submitted, StoreError> {
-        let shown = match self.shown(judged, &planner).await {
+        let shown = match shown {
             Ok(shown) => shown,
             Err((judged, why)) => return self.refuse(judged, "validation", why).await,
         };

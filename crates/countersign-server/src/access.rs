@@ -74,6 +74,7 @@ const ROUTES: &[(&str, &[(Method, LeastRole)])] = &[
     ("/my/projects/{project_id}/tools/{tool_id}", &[(Method::GET, Anybody)]),
     ("/my/projects/{project_id}/tools/{tool_id}/result", &[(Method::POST, Agent)]),
     ("/my/projects/{project_id}/tools/{tool_id}/lease", &[(Method::POST, Agent)]),
+    ("/my/projects/{project_id}/tools/{tool_id}/preimage", &[(Method::POST, Agent)]),
     (
         "/my/projects/{project_id}/tools/{tool_id}/undo",
         &[(Method::GET, Viewer), (Method::POST, Approver)],

@@ -118,7 +118,7 @@ const START: [&str; 6] = [
 
 const FIRST: &str = "\
 curl -N -H \"Authorization: Bearer $COUNTERSIGN_TOKEN\" \\
-  http://127.0.0.1:4180/my/projects/default/chat/stream &
+  'http://127.0.0.1:4180/my/projects/default/chat/stream?executor=none' &
 curl -H \"Authorization: Bearer $COUNTERSIGN_TOKEN\" \\
   -d '{\"content\":\"Run the tests\",\"executor\":\"local\"}' \\
   http://127.0.0.1:4180/my/projects/default/chat/messages";

@@ -14,7 +14,7 @@ use crate::projects::api as projects;
 use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
-use crate::tools::{available, calls, executions, lease, result};
+use crate::tools::{available, calls, executions, lease, preimage, result};
 use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessions, undo};
 
 #[derive(OpenApi)]
@@ -51,6 +51,7 @@ use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessio
         calls::get,
         result::report,
         lease::hold,
+        preimage::show,
         undo::look_at_call,
         undo::undo_call,
         undo::look_at_run,

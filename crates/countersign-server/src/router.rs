@@ -19,7 +19,7 @@ use crate::guard::{Guard, guard};
 use crate::projects::api as projects;
 use crate::rules::{check, simulate};
 use crate::sessions::messages;
-use crate::tools::{available, calls, executions, lease, result};
+use crate::tools::{available, calls, executions, lease, preimage, result};
 use crate::{
     approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions, socket,
     undo,
@@ -89,6 +89,7 @@ fn of_project() -> Router<App> {
         .route("/my/projects/{project_id}/tools/{tool_id}", get(calls::get))
         .route("/my/projects/{project_id}/tools/{tool_id}/result", post(result::report))
         .route("/my/projects/{project_id}/tools/{tool_id}/lease", post(lease::hold))
+        .route("/my/projects/{project_id}/tools/{tool_id}/preimage", post(preimage::show))
         .route(
             "/my/projects/{project_id}/tools/{tool_id}/undo",
             get(undo::look_at_call).post(undo::undo_call),

@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod executions;
 mod keeping;
 pub(crate) mod lease;
+pub(crate) mod preimage;
 pub(crate) mod result;
 pub(crate) mod view;
 

@@ -7,7 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Permit, Planner, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    ClientLook, Effect, Invalid, Permit, Planner, Target, ToolCall, ToolOutput,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +34,11 @@ pub trait Tool: Planner {
     ///
     /// Only the library's stance listens to this; behind the server's gate the policy decides.
     async fn needs_approval(&self, params: &Value) -> bool;
+
+    /// Returns what this machine says of a call that it would run for a server. May read files.
+    fn look(&self, _call: &ToolCall) -> Result<ClientLook, Invalid> {
+        Err(Invalid("nothing has to be said of this call".to_owned()))
+    }
 
     /// Runs what the permit gives leave for. [`run()`] calls this, and nobody else can.
     ///
@@ -80,6 +87,7 @@ impl Cleared {
             Effect::Net { .. }
             | Effect::Env { .. }
             | Effect::Exec { .. }
+            | Effect::ReadsByName { .. }
             | Effect::SpawnAgent { .. }
             | Effect::RunsLater { .. }
             | Effect::LeavesSandbox

@@ -128,7 +128,12 @@ async fn lent(shop: &Workshop, run: &mut Running) -> Approval {
         _ => None,
     })
     .await;
-    let role = shop.gate.executor_role(&project(), "c").await.unwrap();
+    let client = countersign_gate::ExecutorCandidate {
+        client: "c".to_owned(),
+        is_named: true,
+        shows_files: false,
+    };
+    let role = shop.gate.executor_role(&project(), &client, || ()).await.unwrap();
     let lease = Duration::from_secs(30);
     assert_eq!(shop.gate.lend_all(&role, |_| lease).await.unwrap(), Some(1));
     shop.gate.store().lent(&project(), "c").await.unwrap().remove(0)

@@ -130,6 +130,7 @@ impl Approval {
                 failure: tool_error(error),
                 replaced_by: None,
             },
+            Reported::Drifted(error) => failed(by, now, drifted(error)),
         };
         Ok(Self { state, ..held })
     }
@@ -142,6 +143,9 @@ impl Approval {
             }
             (State::Failed { by: Some(_), failure, .. }, Reported::Failed(error)) => {
                 *failure == tool_error(error)
+            }
+            (State::Failed { by: Some(_), failure, .. }, Reported::Drifted(error)) => {
+                *failure == drifted(error)
             }
             _ => false,
         }
@@ -189,6 +193,10 @@ fn failed(by: super::By, at: Timestamp, failure: Failure) -> State {
 
 fn tool_error(error: &str) -> Failure {
     Failure { error_type: "tool_error".to_owned(), error: error.to_owned() }
+}
+
+fn drifted(error: &str) -> Failure {
+    Failure { error_type: "file_changed".to_owned(), error: error.to_owned() }
 }
 
 fn unclaimed(executor: Executor) -> Failure {

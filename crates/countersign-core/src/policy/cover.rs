@@ -71,9 +71,14 @@ impl<'a> Cover<'a> {
         let reason = self.effect(effect)?;
         // Why a program is not known to be harmless says more than that it runs.
         match (effect, &part.finding) {
-            (Effect::Exec { .. }, Finding::Unproven { why }) if reason.outcome == Outcome::Ask => {
+            (Effect::Exec { .. } | Effect::ReadsByName { .. }, Finding::Unproven { why })
+                if reason.outcome == Outcome::Ask =>
+            {
                 let text = match risk::factor(effect) {
                     (Risk::High, what) => format!("{what}: {why}"),
+                    (_, what) if matches!(effect, Effect::ReadsByName { .. }) => {
+                        format!("{what}: {why}")
+                    }
                     (_, what) => what,
                 };
                 Some(Reason { text, ..reason }.unless(for_command(part)))
@@ -132,6 +137,7 @@ impl<'a> Cover<'a> {
             Effect::Net { host: None }
             | Effect::Env { .. }
             | Effect::Exec { .. }
+            | Effect::ReadsByName { .. }
             | Effect::RunsLater { .. }
             | Effect::Opaque { .. } => asks(),
         };
@@ -226,7 +232,7 @@ fn goes_with(rule: Option<(Source, &Rule)>, part: &Part, effect: &Effect) -> boo
     let Some((_, rule)) = rule else { return false };
     let network = matches!(&rule.pattern, Pattern::Argv(pattern) if pattern.network);
     match effect {
-        Effect::Exec { .. } => true,
+        Effect::Exec { .. } | Effect::ReadsByName { .. } => true,
         Effect::Net { host: None } => matches!(rule.pattern, Pattern::Command(_)) || network,
         Effect::Net { host: Some(_) } => network,
         Effect::Write(_) | Effect::Delete(_) | Effect::DeleteAll(_) | Effect::Rename { .. } => {

@@ -129,13 +129,13 @@ impl<'a> Restrict<'a> {
     fn files(&self, access: Access, means: impl Fn(&Path) -> bool) -> Vec<Hit> {
         // Where it leads or how it is written: either is enough.
         let hit = |target: &Target, verb: &str| {
-            target.names().any(&means).then(|| format!("{verb} `{}`", target.path.display()))
+            target.names().any(&means).then(|| format!("{verb} `{}`", target.to_shown()))
         };
         // With a folder goes all that is in it.
         let gone = |target: &Target, verb: &str| {
             hit(target, verb).or_else(|| {
                 means(&target.path.join("any"))
-                    .then(|| format!("{verb} `{}` with all that is in it", target.path.display()))
+                    .then(|| format!("{verb} `{}` with all that is in it", target.to_shown()))
             })
         };
         self.effects(|effect| match (access, effect) {
@@ -158,7 +158,7 @@ impl<'a> Restrict<'a> {
         let holds = |target: &Target| pattern.may_lie_in(&target.path, cwd, anchors);
         let told = |verb: &str, target: &Target| {
             holds(target).then(|| {
-                format!("{verb} all of `{}`, which may hold what is meant", target.path.display())
+                format!("{verb} all of `{}`, which may hold what is meant", target.to_shown())
             })
         };
         self.effects(|effect| match (access, effect) {

@@ -140,8 +140,114 @@ pub(super) fn is_one(argv: &[String]) -> bool {
         let (words, flags) = command.split_once(':').unwrap_or((command, ""));
         let words: Vec<_> = words.split(' ').collect();
         let rest = argv.strip_prefix_of(&words);
-        rest.is_some_and(|rest| are_plain(rest, flags) && has_target(&words, rest))
+        rest.is_some_and(|rest| {
+            are_plain(rest, flags) && has_target(&words, rest) && names_usual_work(&words, rest)
+        })
     })
+}
+
+/// What scripts and targets of a project are usually called that build it, test it or run it here.
+const USUAL: &[&str] = &[
+    "all",
+    "audit",
+    "bench",
+    "benchmark",
+    "build",
+    "bundle",
+    "check",
+    "ci",
+    "clean",
+    "codegen",
+    "compile",
+    "cov",
+    "coverage",
+    "debug",
+    "dev",
+    "doc",
+    "docs",
+    "e2e",
+    "eslint",
+    "fix",
+    "fmt",
+    "format",
+    "gen",
+    "generate",
+    "integration",
+    "lint",
+    "prettier",
+    "preview",
+    "serve",
+    "spec",
+    "start",
+    "storybook",
+    "style",
+    "test",
+    "tests",
+    "tsc",
+    "type",
+    "typecheck",
+    "types",
+    "unit",
+    "validate",
+    "verify",
+    "vet",
+    "watch",
+];
+
+/// Words for work that reaches beyond the project, or cannot be taken back, whatever stands before them.
+const OUTWARD: &[&str] = &[
+    "apply",
+    "database",
+    "db",
+    "delete",
+    "deploy",
+    "destroy",
+    "drop",
+    "install",
+    "migrate",
+    "migration",
+    "migrations",
+    "prod",
+    "production",
+    "provision",
+    "publish",
+    "purge",
+    "push",
+    "release",
+    "reset",
+    "rollback",
+    "seed",
+    "ship",
+    "uninstall",
+    "upload",
+    "wipe",
+];
+
+/// Whether what a runner is told to run is called as builds and tests are: a script can do anything,
+/// and `deploy` says that it does.
+fn names_usual_work(words: &[&str], rest: &[String]) -> bool {
+    let mut named = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+    match words {
+        ["npm" | "pnpm" | "yarn" | "bun", "run" | "run-script"] | ["just"] => {
+            named.next().is_none_or(is_usual)
+        }
+        ["make"] => named.all(|word| is_usual(word) || word.bytes().all(|b| b.is_ascii_digit())),
+        ["tox" | "nox" | "ninja"] | ["cmake", "--build"] => !rest.iter().any(|it| is_outward(it)),
+        _ => true,
+    }
+}
+
+fn is_usual(name: &str) -> bool {
+    let first = segments(name).next().unwrap_or_default();
+    USUAL.contains(&first.to_lowercase().as_str()) && !is_outward(name)
+}
+
+fn is_outward(name: &str) -> bool {
+    segments(name).any(|segment| OUTWARD.contains(&segment.to_lowercase().as_str()))
+}
+
+fn segments(name: &str) -> impl Iterator<Item = &str> {
+    name.split([':', '-', '_', '.', '/', '='])
 }
 
 trait Words {
@@ -232,6 +338,14 @@ mod tests {
             "ctest --output-on-failure",
             "cmake --build build",
             "tox -e py311",
+            "npm run dev",
+            "npm run start",
+            "npm run build:css",
+            "npm run lint -- src/deploy",
+            "pnpm run typecheck",
+            "make -j 8 all",
+            "make build/app.o",
+            "just test-unit",
         ] {
             assert!(is(command), "{command}");
         }
@@ -285,6 +399,21 @@ mod tests {
             "/usr/bin/make",
             "npm run build; touch x",
             "ruff check --config x",
+            "npm run deploy:production",
+            "npm run drop-database",
+            "npm run test:deploy",
+            "npm run build:production",
+            "npm run anything",
+            "pnpm run release",
+            "yarn run db:reset",
+            "bun run migrate",
+            "make deploy",
+            "make test deploy",
+            "make all_push",
+            "make install",
+            "just ship",
+            "cmake --build build --target install",
+            "tox -e release",
         ] {
             assert!(!is(command), "{command}");
         }

@@ -38,6 +38,42 @@ impl Canonical {
         Cow::Owned(input)
     }
 
+    /// Returns a tool's input with the program as its `command` and the words behind it as its `args`.
+    ///
+    /// A form that is more than one program with its words stays as the input is.
+    pub fn put_words_into<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
+        let Some((program, words)) = self.program_and_words() else { return Cow::Borrowed(input) };
+        let mut input = input.clone();
+        if let Some(fields) = input.as_object_mut() {
+            fields.insert("command".to_owned(), program.into());
+            if !words.is_empty() || fields.contains_key("args") {
+                fields.insert("args".to_owned(), words.into());
+            }
+        }
+        Cow::Owned(input)
+    }
+
+    /// Returns the file that runs and the words it gets, where that is all there is to it.
+    pub fn program_and_words(&self) -> Option<(String, Vec<String>)> {
+        let CanonicalScript::Command(command) = &self.script else { return None };
+        let CanonicalCommand { assignments, words, program, redirections } = command;
+        if !assignments.is_empty() || !redirections.is_empty() {
+            return None;
+        }
+        let program = program.as_ref()?.to_str()?.to_owned();
+        let words = words.iter().skip(1).map(|word| word.as_literal().map(str::to_owned));
+        Some((program, words.collect::<Option<_>>()?))
+    }
+
+    /// Returns the same with the file that runs, where it is a single command.
+    #[must_use]
+    pub fn with_program(mut self, program: PathBuf) -> Self {
+        if let CanonicalScript::Command(command) = &mut self.script {
+            command.program = Some(program);
+        }
+        self
+    }
+
     /// Returns the canonical form of a command line, given what was written and how it was read.
     ///
     /// A text that is plain already stays as it was written. The error says why there is no form.

@@ -17,6 +17,10 @@ pub(crate) struct Post {
     pub(crate) client: String,
     /// The stream, by a name that no other ever has.
     pub(crate) stream: String,
+    /// Whether the client named itself.
+    pub(crate) is_named: bool,
+    /// Whether it says what is on its machine when it is asked.
+    pub(crate) shows_files: bool,
 }
 
 /// What came of lending a call to a client.
@@ -31,7 +35,7 @@ pub(crate) enum Lent {
 impl Store {
     /// Makes a client the one that runs the calls of its project; returns whether it now is.
     ///
-    /// Another one keeps its post as long as its server is there.
+    /// Another one keeps its post as long as its server is there, unless only this one has a name.
     pub(crate) async fn take_post(&self, post: Post, now: Timestamp) -> Result<bool, StoreError> {
         let server = self.server().unwrap_or_default();
         self.writer
@@ -41,12 +45,40 @@ impl Store {
                        AND NOT EXISTS (SELECT 1 FROM servers WHERE id = server_id AND NOT fenced)",
                     values![post.project.as_str(), &server],
                 )?;
+                if post.is_named {
+                    ledger.execute(
+                        "DELETE FROM executors WHERE project_id = $1 AND NOT is_named",
+                        values![post.project.as_str()],
+                    )?;
+                }
                 ledger.execute(
-                    "INSERT INTO executors (project_id, client_id, stream_id, server_id, since)
-                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-                    values![post.project.as_str(), &post.client, &post.stream, &server, now],
+                    "INSERT INTO executors
+                       (project_id, client_id, stream_id, server_id, since, is_named, shows_files)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+                    values![
+                        post.project.as_str(),
+                        &post.client,
+                        &post.stream,
+                        &server,
+                        now,
+                        post.is_named,
+                        post.shows_files,
+                    ],
                 )?;
                 is_on_post(ledger, &post)
+            })
+            .await
+    }
+
+    /// Returns whether a client still is the one that runs the calls of its project.
+    pub(crate) async fn has_post(&self, post: Post) -> Result<bool, StoreError> {
+        self.readers
+            .read(move |db| {
+                let found = db.one(
+                    "SELECT 1 FROM executors WHERE project_id = $1 AND stream_id = $2",
+                    values![post.project.as_str(), &post.stream],
+                )?;
+                Ok(found.is_some())
             })
             .await
     }

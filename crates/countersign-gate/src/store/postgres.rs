@@ -31,12 +31,13 @@ const SESSION: &str = "SET application_name = 'countersign'; SET lock_timeout = 
 const MIGRATING: &str = "SELECT pg_advisory_xact_lock(7164503124)";
 
 /// Forward only: a new file for every change, never a change to an old one.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/postgres/0001_house.sql"),
     include_str!("migrations/postgres/0002_elsewhere.sql"),
     include_str!("migrations/postgres/0003_project_settings.sql"),
     include_str!("migrations/postgres/0004_changes.sql"),
     include_str!("migrations/postgres/0005_tokens.sql"),
+    include_str!("migrations/postgres/0006_client_looks.sql"),
 ];
 
 /// A database on a server.

@@ -122,6 +122,7 @@ fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/sqlite/0006_project_settings.sql")),
         M::up(include_str!("migrations/sqlite/0007_changes.sql")),
         M::up(include_str!("migrations/sqlite/0008_tokens.sql")),
+        M::up(include_str!("migrations/sqlite/0009_client_looks.sql")),
     ])
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use countersign_core::{
     Approval, ApprovalId, Executor, NotTaken, Report, Reported, State, Status, ToolCall, ToolOutput,
 };
-use countersign_gate::{Event, Gate, ReportError, Role, Submitted};
+use countersign_gate::{Event, ExecutorCandidate, Gate, ReportError, Role, Submitted};
 use serde_json::json;
 
 use crate::world::{Fake, World, attended, call, new_run, writes};
@@ -40,7 +40,9 @@ async fn of_two_clients_the_first_has_the_role_until_it_goes() {
     let first = world.role("c1").await;
     let waiting = {
         let gate = world.gate.clone();
-        tokio::spawn(async move { gate.executor_role(&"p".into(), "c2").await.unwrap() })
+        tokio::spawn(
+            async move { gate.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap() },
+        )
     };
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
@@ -60,8 +62,9 @@ async fn at_another_server_nobody_has_the_role_while_it_is_held() {
     let Some(other) = world.another().await else { return };
     let first = world.role("c1").await;
     let elsewhere = other.clone();
-    let waiting =
-        tokio::spawn(async move { elsewhere.executor_role(&"p".into(), "c2").await.unwrap() });
+    let waiting = tokio::spawn(async move {
+        elsewhere.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap()
+    });
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
     assert_eq!(world.stands(approved.id).await.lease().unwrap().holder, "c1");
@@ -74,6 +77,46 @@ async fn at_another_server_nobody_has_the_role_while_it_is_held() {
     let next = world.allowed(Executor::Client).await;
     assert_eq!(other.lend_all(&second, |_| LEASE).await.unwrap(), Some(1));
     assert_eq!(world.stands(next.id).await.lease().unwrap().holder, "c2");
+}
+
+#[tokio::test]
+async fn a_client_with_a_name_takes_the_role_of_one_without_also_at_another_server() {
+    let world = World::new().await;
+    let unnamed = ExecutorCandidate { is_named: false, ..named("connection:1") };
+    let gate = &world.gate;
+    let first = gate.executor_role(&"p".into(), &unnamed, || ()).await.unwrap();
+    let other = world.another().await.unwrap_or_else(|| gate.clone());
+    let named = tokio::spawn(async move {
+        other.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap()
+    });
+    let over = tokio::spawn(async move { first.is_over().await });
+    while !(named.is_finished() && over.is_finished()) {
+        world.clock.advance(Duration::from_secs(1));
+        tokio::task::yield_now().await;
+    }
+    let second = named.await.unwrap();
+    assert_eq!(gate.store().client_of(&"p".into()).await.unwrap().as_deref(), Some("c2"));
+    let (stands_by, told) = tokio::sync::oneshot::channel();
+    let stands_by = std::sync::Mutex::new(Some(stands_by));
+    let again = {
+        let gate = gate.clone();
+        tokio::spawn(async move {
+            let tell = || {
+                if let Some(stands_by) = stands_by.lock().unwrap().take() {
+                    let _ = stands_by.send(());
+                }
+            };
+            gate.executor_role(&"p".into(), &unnamed, tell).await.unwrap()
+        })
+    };
+    told.await.unwrap();
+    assert!(!again.is_finished(), "it stands by");
+    drop(second);
+    while !again.is_finished() {
+        world.clock.advance(Duration::from_secs(1));
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(again.await.unwrap().client(), "connection:1");
 }
 
 #[tokio::test]
@@ -275,7 +318,7 @@ impl World {
     }
 
     async fn role(&self, client: &str) -> Role {
-        self.gate.executor_role(&"p".into(), client).await.unwrap()
+        self.gate.executor_role(&"p".into(), &named(client), || ()).await.unwrap()
     }
 
     /// A call that a client has, which has gone since.
@@ -324,4 +367,9 @@ fn kind_of(approval: &Approval) -> &str {
         State::Failed { failure, .. } => &failure.error_type,
         other => panic!("{other:?}"),
     }
+}
+
+fn named(client: &str) -> ExecutorCandidate {
+    let client = client.to_owned();
+    ExecutorCandidate { client, is_named: true, shows_files: false }
 }

@@ -2,18 +2,18 @@
 
 mod data;
 
-use countersign_core::{Approval, ApprovalId, Event, ExecutionId, ProjectId, Status};
+use countersign_core::{Approval, ApprovalId, Event, ExecutionId, Preview, ProjectId, Status};
 use countersign_gate::{Entry, Gate, Live, News, StoreError};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub(crate) use self::data::Gap;
 use self::data::{
     ApprovalAsked, ApprovalDecided, At, ChatDelta, ChatMessage, ChatRetry, ExecutionSignal,
-    Received, ResultAck, ResultRefused, Role, RunDone, RunError, RunResumed, RunStarted,
-    ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
+    PreimageView, PreviewRequested, Received, ResultAck, ResultRefused, Role, RunDone, RunError,
+    RunResumed, RunStarted, ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
 };
+pub(crate) use self::data::{Gap, RoleTold};
 use crate::tools::lease::LeaseView;
 use crate::tools::view::{CallOutcome, WaitingFor};
 
@@ -36,6 +36,15 @@ pub(crate) enum StreamEvent {
     /// This client is to run a call, now and once. Only the client that has it hears this.
     #[serde(rename = "tool.execution_signal")]
     Signal(ExecutionSignal),
+    /// Somebody is about to be asked about a call that this client would run: what is there? Answered
+    /// with `POST …/tools/{tool_id}/preimage`, within 3 seconds. Only a client that said `preimages=true`
+    /// hears this.
+    #[serde(rename = "tool.preview_request")]
+    PreviewRequest(PreviewRequested),
+    /// This client stands by because another one runs the project's calls, or now runs them itself. Not
+    /// in the log.
+    #[serde(rename = "executor.role")]
+    ExecutorRole(RoleTold),
     /// What came of a call that ran elsewhere was taken in.
     #[serde(rename = "tool.result_ack")]
     ResultAck(ResultAck),
@@ -92,6 +101,8 @@ impl StreamEvent {
             Self::ApprovalDecided(data) => ("tool.approval_decided", json(data)?),
             Self::ToolState(data) => ("tool.state", json(data)?),
             Self::Signal(data) => ("tool.execution_signal", json(data)?),
+            Self::PreviewRequest(data) => ("tool.preview_request", json(data)?),
+            Self::ExecutorRole(data) => ("executor.role", json(data)?),
             Self::ResultAck(data) => ("tool.result_ack", json(data)?),
             Self::ResultRefused(data) => ("tool.result_refused", json(data)?),
             Self::Undone(data) => ("tool.undone", json(data)?),
@@ -154,6 +165,18 @@ impl StreamEvent {
                 let waiting_for = WaitingFor::of(status, executor);
                 state(gate, project, (execution, tool_name, status, waiting_for), at).await?
             }
+            Event::ClientLookWanted { execution, .. } => {
+                // Whoever comes later finds that nobody waits for it any more.
+                let call = gate.store().look_wanted(execution).await?;
+                return Ok(call.map(|call| {
+                    Self::PreviewRequest(PreviewRequested {
+                        tool_id: execution.to_string(),
+                        tool_name: call.tool_name,
+                        tool_params: call.input,
+                        at,
+                    })
+                }));
+            }
             Event::ResultReceived { execution } => Self::ResultAck(ResultAck {
                 tool_id: execution.to_string(),
                 status: Received::Received,
@@ -202,11 +225,16 @@ impl StreamEvent {
             session_id: Some(call.call.session.to_string()),
             run_id: call.call.run.map(|run| run.to_string()),
         };
+        // What nobody was asked about runs in the form in which it was judged.
+        let tool_params = call.input_to_run().into_owned();
+        let preimages = call.preview.as_ref().map(Preview::preimages).unwrap_or_default();
+        let preimages = preimages.iter().map(PreimageView::of).collect();
         Some(Self::Signal(ExecutionSignal {
             tool_id: call.call.id.to_string(),
             tool_name: call.call.tool_name,
-            tool_params: call.call.input,
+            tool_params,
             approval_id: call.id.to_string(),
+            preimages,
             lease,
             at,
         }))

@@ -124,7 +124,9 @@ impl Frame {
     ) -> Result<Self, StoreError> {
         let (seq, session) = (entry.seq, entry.session.clone());
         let holder = match &entry.event {
-            Event::ExecutionSignal { holder, .. } => Some(holder.clone()),
+            Event::ExecutionSignal { holder, .. } | Event::ClientLookWanted { holder, .. } => {
+                Some(holder.clone())
+            }
             _ => None,
         };
         let execution = match &entry.event {

@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::event::{Gap, StreamEvent};
+use super::event::{Gap, RoleTold, StreamEvent};
 use super::hub::{Frame, Hub, written};
 use super::post::{Client, Post};
 use crate::access::Caller;
@@ -103,8 +103,8 @@ impl Listener {
             }
         };
         let mut lent = HashSet::new();
-        if let Some(Client::Named(name)) = &client {
-            let held = app.gate.store().lent(project, name).await?;
+        if let Some(client) = client.as_ref().filter(|client| client.is_named()) {
+            let held = app.gate.store().lent(project, client.name()).await?;
             lent.extend(held.iter().map(|call| call.call.id));
             if after.is_none() {
                 first.extend(signals(app, held));
@@ -151,6 +151,10 @@ impl Listener {
                         return None;
                     }
                     Heard::Heartbeat => return Some(Bytes::from_static(b": heartbeat\n\n")),
+                    Heard::Role => match self.told_role() {
+                        Some(told) => return Some(told),
+                        None => continue,
+                    },
                     Heard::Lagged => None,
                 }
             };
@@ -188,10 +192,18 @@ impl Listener {
         let _listening = self.post.as_ref().map(Post::listening);
         let replaced = self.post.as_ref().map(Post::replaced);
         let replaced = async { if let Some(it) = replaced { it.await } else { pending().await } };
+        let role = self.post.as_ref().map(Post::role);
+        let role = async {
+            let Some(mut role) = role else { return pending().await };
+            if role.changed().await.is_err() {
+                pending().await
+            }
+        };
         tokio::select! {
             biased;
             () = self.app.stopping.cancelled() => None,
             () = replaced => None,
+            () = role => Some(Heard::Role),
             frame = self.frames.recv() => match frame {
                 Ok(frame) => {
                     // What was read from the log already is not sent again.
@@ -211,6 +223,18 @@ impl Listener {
         }
     }
 
+    /// Returns what the client is told of its place among those that run calls.
+    fn told_role(&mut self) -> Option<Bytes> {
+        let post = self.post.as_mut()?;
+        let (role, is_named) = (post.tell_role(), post.client().is_named());
+        // Who wants one conversation and says no name looks on: nothing else is told there.
+        if self.session.is_some() && !is_named {
+            return None;
+        }
+        let now = self.app.gate.clock().now();
+        Some(written(None, &StreamEvent::ExecutorRole(RoleTold::of(role, is_named, now))))
+    }
+
     fn is_replaced(&self) -> bool {
         self.post.as_ref().is_some_and(Post::is_replaced)
     }
@@ -218,7 +242,7 @@ impl Listener {
     fn wants(&mut self, frame: &Frame) -> bool {
         if let Some(holder) = &frame.holder {
             // Whoever has the call has to hear of it, whatever else it listens to.
-            let is_ours = self.post.as_ref().is_some_and(|post| post.client() == holder);
+            let is_ours = self.post.as_ref().is_some_and(|post| post.client().name() == holder);
             self.lent.extend(frame.execution.filter(|_| is_ours));
             return is_ours && !frame.bytes.is_empty();
         }
@@ -243,6 +267,8 @@ fn signals(app: &App, lent: Vec<Approval>) -> Vec<Bytes> {
 enum Heard {
     Frame(Arc<Frame>),
     Heartbeat,
+    /// The client is something else to the project's calls than it was told.
+    Role,
     /// Nothing to send; there may be something in the log.
     Lagged,
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use countersign_gate::TokenRole;
 use futures_util::stream;
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::listener::{self, Listener};
 use super::post::Client;
@@ -43,25 +43,22 @@ pub(crate) struct Wish {
     /// A new stream of the same client ends the one before.
     #[param(pattern = "^[A-Za-z0-9._-]{1,64}$")]
     client_id: Option<String>,
-    /// `none` is a mere listener, which never runs calls. Of the others the one that came first does. A
-    /// viewer is a mere listener; an agent hears of nothing but the calls that are lent to it.
-    #[param(inline)]
-    executor: Option<ListenerExecutor>,
+    /// `none` is a mere listener, which never runs calls. Any other word is the name of a client that
+    /// does: of all that are connected the one that came first, and one with a name (this or
+    /// `client_id`) before one without. `client` is no name. Who has to stand by hears
+    /// `executor.role`. A viewer is a mere listener; an agent hears of nothing but the calls that are
+    /// lent to it.
+    #[param(pattern = "^[A-Za-z0-9._-]{1,64}$")]
+    executor: Option<String>,
+    /// `true` for a client with a name that answers `tool.preview_request` with what is on its machine
+    /// (`…/tools/{tool_id}/preimage`), and that runs a call only if its files are still those in
+    /// `preimages` of the signal.
+    preimages: Option<bool>,
     /// Only what belongs to this conversation.
     session_id: Option<String>,
     /// A credential, where a browser cannot send one otherwise.
     #[expect(dead_code, reason = "read by the sign-in")]
     token: Option<String>,
-}
-
-/// Whether a listener runs calls.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ListenerExecutor {
-    /// It does, when it is its turn.
-    Client,
-    /// It never does.
-    None,
 }
 
 /// `GET /my/projects/{project_id}/chat/stream`: what happens in a project, as server-sent events.
@@ -88,14 +85,15 @@ pub(crate) async fn listen(
     let (project, _) = &*app.projects.get(&project).await?;
     let after = cursor(&headers, wish.after.as_deref())?;
     let session = wish.session_id.map(session_id).transpose()?;
-    let named = wish.client_id.map(|id| Client::named(&caller, &id)).transpose()?;
-    let client = match wish.executor {
+    let client = match wish.executor.as_deref() {
         // Whoever only looks runs nothing, and takes no call from those who would.
         None if caller.role == TokenRole::Viewer => None,
-        Some(ListenerExecutor::None) => None,
-        Some(ListenerExecutor::Client) | None => {
+        Some("none") => None,
+        named => {
             caller.check_role(LeastRole::Agent)?;
-            Some(named.unwrap_or_else(Client::anonymous))
+            let name = named.filter(|name| *name != "client").map(str::to_owned);
+            let shows_files = wish.preimages.unwrap_or(false);
+            Some(Client::of(&caller, wish.client_id, name, shows_files)?)
         }
     };
     let wish = listener::Wish { session, after, client, caller };

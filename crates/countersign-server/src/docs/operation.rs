@@ -146,6 +146,10 @@ impl Operation<'_> {
             name.map_or(segment.to_owned(), |name| format!("${}", name.to_uppercase()))
         });
         let path = path.collect::<Vec<_>>().join("/");
+        if path.ends_with("/stream") {
+            // Who pastes this wants to look, and takes no call from a client.
+            return format!("{line} \\\n  'http://127.0.0.1:4180{path}?executor=none'");
+        }
         format!("{line} \\\n  http://127.0.0.1:4180{path}")
     }
 }

@@ -310,6 +310,7 @@ impl Body {
             | Event::ExecutionSignal { .. }
             | Event::ResultReceived { .. }
             | Event::ResultRefused { .. }
+            | Event::ClientLookWanted { .. }
             | Event::SettingsChanged => return None,
         })
     }

@@ -36,6 +36,9 @@ pub(crate) enum ResultBody {
     Failed {
         /// Why.
         error: String,
+        /// `file_changed` where the call was not run because what is there is not what was shown.
+        #[schema(value_type = Option<String>)]
+        error_type: Option<String>,
         /// The lease it was run under, as it was given.
         lease: Option<LeaseShown>,
     },
@@ -102,7 +105,12 @@ impl ResultBody {
                     report.map_err(|why| ApiError::bad_request("bad_result", why.to_string()))?;
                 Ok((Reported::Done(report), lease))
             }
-            Self::Failed { error, lease } => Ok((Reported::Failed(error), lease)),
+            Self::Failed { error, error_type, lease } => {
+                let drifted = error_type.as_deref() == Some("file_changed");
+                let reported =
+                    if drifted { Reported::Drifted(error) } else { Reported::Failed(error) };
+                Ok((reported, lease))
+            }
         }
     }
 }

@@ -310,7 +310,9 @@ async fn the_conversation_stays_with_the_executor_it_was_begun_with() {
 #[tokio::test]
 async fn a_client_has_a_name_that_can_be_one() {
     let world = World::playing(READ).await;
-    for query in ["?client_id=", "?client_id=a%20b", "?client_id=a:b", "?executor=me"] {
+    for query in
+        ["?client_id=", "?client_id=a%20b", "?client_id=a:b", "?executor=", "?executor=a:b"]
+    {
         let answer = crate::stream::request(&world, query, None).await;
         assert_eq!(answer.status(), StatusCode::BAD_REQUEST, "{query}");
     }
@@ -321,4 +323,184 @@ async fn a_client_has_a_name_that_can_be_one() {
 /// When a lease ends: texts of moments do not sort like moments.
 fn ends(lease: &Value) -> jiff::Timestamp {
     lease["expires_at"].as_str().unwrap().parse().unwrap()
+}
+
+const WRITE: &str = r#"
+[[script]]
+[[script.turn]]
+call = { tool = "write_file", id = "toolu_1", input = { path = "a.txt", content = "one\nthree\n" } }
+[[script.turn]]
+say = "Heard: {{result}}"
+"#;
+
+const LIST: &str = r#"
+[[script]]
+[[script.turn]]
+call = { tool = "execute_command", id = "toolu_1", input = { command = "ls", args = ["src"] } }
+[[script.turn]]
+say = "Heard: {{result}}"
+"#;
+
+fn preimage(client: &str) -> Value {
+    json!({"client_id": client, "root": "/home/me/shop", "path": "/home/me/shop/a.txt",
+        "digest": "d-1", "content": "one\ntwo\n"})
+}
+
+/// What people see is the file of the client that will write, and nobody else can say what that is.
+#[tokio::test]
+async fn a_decision_is_bound_to_the_file_that_the_executing_client_shows() {
+    let world = World::playing(WRITE).await;
+    let mut laptop = world.stream("?executor=laptop&preimages=true").await;
+    world.until_client("laptop").await;
+    let mut tower = world.stream("?executor=tower&preimages=true").await;
+    let told = tower.until("executor.role").await;
+    assert_eq!(told.data["role"], "standing_by");
+    let mut onlooker = world.stream("?executor=none").await;
+    say(&world).await;
+    let wanted = laptop.until("tool.preview_request").await;
+    assert_eq!(
+        (&wanted.data["tool_name"], &wanted.data["tool_params"]["path"]),
+        (&json!("write_file"), &json!("a.txt"))
+    );
+    let path = tool(&wanted, "/preimage");
+    let (status, refused) = world.post(&path, preimage("tower")).await;
+    assert_eq!((status, &refused["error"]["code"]), (StatusCode::CONFLICT, &json!("not_asked")));
+    let (status, body) = world.post(&path, json!({"client_id": "laptop", "root": ""})).await;
+    assert_eq!((status, &body["error"]["code"]), (StatusCode::BAD_REQUEST, &json!("bad_preimage")));
+    let (status, taken) = world.post(&path, preimage("laptop")).await;
+    assert_eq!(
+        (status, taken),
+        (StatusCode::OK, json!({"success": true, "tool_id": wanted.data["tool_id"]}))
+    );
+    let asked = onlooker.until("tool.approval_request").await;
+    assert_eq!(asked.data["tool_id"], wanted.data["tool_id"]);
+    assert_eq!(asked.data["preview_type"], "diff");
+    let lines: Vec<_> = asked.data["diff_lines"].as_array().unwrap().iter().skip(3).collect();
+    assert_eq!(lines, [" one", "-two", "+three"]);
+    assert_eq!(asked.data["reasons"], json!(["changes `/home/me/shop/a.txt`"]));
+    let (status, _) = world.post(&path, preimage("laptop")).await;
+    assert_eq!(status, StatusCode::CONFLICT, "it is said once");
+    approve(&world, &asked).await;
+    let signal = laptop.until("tool.execution_signal").await;
+    let expected = json!([{"path": "/home/me/shop/a.txt", "digest": "d-1"}]);
+    assert_eq!(signal.data["preimages"], expected);
+    let changed = json!({"status": "failed", "error": "`a.txt` is another one",
+        "error_type": "file_changed"});
+    let (status, _) = world.post(&tool(&signal, "/result"), changed).await;
+    assert_eq!(status, StatusCode::OK);
+    let told = onlooker.gather("run.done").await;
+    let heard = told.iter().find(|it| it.name == "tool.result").unwrap();
+    assert_eq!(heard.data["content"], "`a.txt` is another one");
+    assert!(!told.iter().any(|it| it.name == "tool.preview_request"), "only for who is asked");
+    let one = world.get(&tool(&signal, "")).await;
+    assert_eq!((&one["status"], &one["error_type"]), (&json!("failed"), &json!("file_changed")));
+}
+
+#[tokio::test]
+async fn a_client_that_shows_nothing_still_works_and_the_card_says_so() {
+    let world = World::playing(WRITE).await;
+    let mut stream = world.stream("").await;
+    world.until_some_client().await;
+    say(&world).await;
+    let told = stream.gather("tool.approval_request").await;
+    assert!(!told.iter().any(|it| it.name == "tool.preview_request"));
+    let asked = told.last().unwrap();
+    assert_eq!(asked.data["preview_type"], "generic");
+    let unknown =
+        "the content of the client's file is not known (the client does not show its files)";
+    assert_eq!(asked.data["reasons"], json!(["changes `a.txt`", unknown]));
+    approve(&world, asked).await;
+    let signal = stream.until("tool.execution_signal").await;
+    assert_eq!(signal.data["preimages"], Value::Null);
+    world.post(&tool(&signal, "/result"), completed("x")).await;
+    stream.until("run.done").await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_answer_holds_nothing_up_for_long() {
+    let world = World::playing(WRITE).await;
+    let mut stream = world.stream("?executor=laptop&preimages=true").await;
+    world.until_client("laptop").await;
+    say(&world).await;
+    let wanted = stream.until("tool.preview_request").await;
+    let asked = stream.until("tool.approval_request").await;
+    let reasons = asked.data["reasons"].as_array().unwrap();
+    assert_eq!(
+        reasons.last().unwrap(),
+        "the content of the client's file is not known (the client did not answer in time)"
+    );
+    let (status, _) = world.post(&tool(&wanted, "/preimage"), preimage("laptop")).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn a_client_with_a_name_goes_before_one_without_which_is_told_and_gets_work_when_alone() {
+    let world = World::playing(READ).await;
+    let mut curl = world.stream("").await;
+    world.until_some_client().await;
+    let mut laptop = world.stream("?executor=laptop").await;
+    let told = curl.until("executor.role").await;
+    assert_eq!(told.data["role"], "standing_by");
+    let message = told.data["message"].as_str().unwrap();
+    assert!(message.contains("another client executes this project's calls"), "{message}");
+    assert!(message.contains("?executor=NAME"), "{message}");
+    world.until_client("laptop").await;
+    say(&world).await;
+    let signal = laptop.until("tool.execution_signal").await;
+    world.post(&tool(&signal, "/result"), completed("x")).await;
+    let told = curl.gather("run.done").await;
+    assert!(!told.iter().any(|it| it.name == "tool.execution_signal"), "{told:#?}");
+    drop(laptop);
+    let told = curl.until("executor.role").await;
+    assert_eq!(
+        (&told.data["role"], &told.data["message"]),
+        (&json!("executing"), &json!("this client now executes the project's calls"))
+    );
+    say(&world).await;
+    let signal = curl.until("tool.execution_signal").await;
+    world.post(&tool(&signal, "/result"), completed("x")).await;
+    curl.until("run.done").await;
+}
+
+#[tokio::test]
+async fn a_reader_runs_unasked_where_the_client_says_what_it_is_and_in_that_form() {
+    let world = World::playing(LIST).await;
+    let mut stream = world.stream("?executor=laptop&preimages=true").await;
+    world.until_client("laptop").await;
+    say(&world).await;
+    let wanted = stream.until("tool.preview_request").await;
+    let said = json!({"client_id": "laptop", "root": "/home/me/shop", "program": "/usr/bin/ls",
+        "effects": []});
+    let (status, body) = world.post(&tool(&wanted, "/preimage"), said).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    let told = stream.gather("tool.execution_signal").await;
+    assert!(!told.iter().any(|it| it.name == "tool.approval_request"), "{told:#?}");
+    let signal = told.last().unwrap();
+    let runs = json!({"command": "/usr/bin/ls", "args": ["src"]});
+    assert_eq!(signal.data["tool_params"], runs);
+    let one = world.get(&tool(signal, "")).await;
+    assert_eq!(one["risk_level"], "LOW");
+    world.post(&tool(signal, "/result"), completed("x")).await;
+    stream.until("run.done").await;
+}
+
+/// What one client showed is not written by another that shows nothing.
+#[tokio::test]
+async fn what_one_client_has_shown_does_not_run_at_another_that_checks_nothing() {
+    let world = World::playing(WRITE).await;
+    let mut laptop = world.stream("?executor=laptop&preimages=true").await;
+    world.until_client("laptop").await;
+    let mut other = world.stream("").await;
+    say(&world).await;
+    let wanted = laptop.until("tool.preview_request").await;
+    world.post(&tool(&wanted, "/preimage"), preimage("laptop")).await;
+    let asked = other.until("tool.approval_request").await;
+    drop(laptop);
+    let told = other.until("executor.role").await;
+    assert_eq!(told.data["role"], "executing");
+    approve(&world, &asked).await;
+    let told = other.gather("run.done").await;
+    assert!(!told.iter().any(|it| it.name == "tool.execution_signal"), "{told:#?}");
+    let one = world.get(&tool(&asked, "")).await;
+    assert_eq!((&one["status"], &one["error_type"]), (&json!("failed"), &json!("another_client")));
 }

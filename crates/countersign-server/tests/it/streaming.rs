@@ -147,14 +147,14 @@ async fn numbers_that_are_forgotten_are_a_gap_that_is_told() {
     approve(&world, &asked).await;
     let last = stream.until("run.done").await.id.unwrap();
     world.sql("DELETE FROM events WHERE seq <= 4");
-    let mut late = world.stream("?after=1").await;
+    let mut late = world.stream("?after=1&executor=none").await;
     let gap = late.next().await.unwrap();
     assert_eq!((gap.name.as_str(), &gap.data), ("stream.gap", &json!({"from": 2, "to": 4})));
     let rest = logged(&late.gather("run.done").await);
     assert_eq!(rest.first().unwrap().0, 5);
     assert_eq!(rest.last().unwrap().0, last);
     world.sql("DELETE FROM events");
-    let mut late = world.stream("?after=1").await;
+    let mut late = world.stream("?after=1&executor=none").await;
     let gap = late.next().await.unwrap();
     assert_eq!(gap.data, json!({"from": 2, "to": last}));
     world.say("go").await;

@@ -230,6 +230,14 @@ impl World {
         }
     }
 
+    /// Waits until some client runs the project's calls.
+    pub(crate) async fn until_some_client(&self) {
+        let project = Project::of_root(self.root.to_str().unwrap()).id;
+        while self.gate().store().client_of(&project).await.unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+    }
+
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

@@ -100,6 +100,7 @@ fn leaves(effect: &Effect) -> Option<&'static str> {
         | Effect::Rename { .. }
         | Effect::Env { .. }
         | Effect::Exec { .. }
+        | Effect::ReadsByName { .. }
         | Effect::RunsLater { .. }
         | Effect::Opaque { .. } => None,
     }

@@ -1,8 +1,10 @@
 //! `execute_command`: a program with its words, run on the client without a shell.
 //!
 //! The words are judged as a command line that says exactly them, so that the same floors and rules
-//! hold as for a shell. The server knows nothing of the machine, hence nothing is proven harmless.
+//! hold as for a shell. The server knows nothing of the machine but what the client says of it: until it
+//! has said what a program is, nothing is proven harmless.
 
+mod there;
 mod words;
 
 use std::fmt;
@@ -13,18 +15,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_core::shell::{self, Analysis, Finding, Machine};
+use countersign_core::shell::{self, Analysis, Finding, Machine as _};
 use countersign_core::{
-    CommandPreview, Effect, ExecutionId, Invalid, Plan, Planner, Preview, Target, ToolCall,
-    ToolOutput,
+    ClientCommand, ClientLook, CommandPreview, Effect, ExecutionId, Invalid, Plan, Planner,
+    Preview, ToolCall, ToolOutput,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::words::Input;
+use super::ClientSide;
 use super::report::Report;
 use super::side::Use;
-use super::{ClientRoot, ClientSide};
 use crate::child::{self, Child};
 use crate::machine::Here;
 use crate::process::{self, End, Ended, Environment, Launch};
@@ -160,9 +162,7 @@ impl ExecuteCommand {
     fn understood(&self, line: &str, cwd: &Path) -> Analysis {
         let env = &self.call_env;
         let Some(workspace) = self.side.workspace() else {
-            let machine = Elsewhere { root: self.side.client_root() };
-            let context = shell::Context { cwd, home: None, env, own: &[], machine: &machine };
-            return unproven(shell::analyse(line, &context));
+            return there::understood(&self.side, env, line, cwd);
         };
         let machine = Here::new(workspace, &self.environment);
         let (home, own) = (self.environment.get("HOME").map(Path::new), workspace.off_limits());
@@ -170,49 +170,31 @@ impl ExecuteCommand {
     }
 }
 
-/// Without a shell even `echo` is a program, and which one it is only the client knows.
-fn unproven(mut analysis: Analysis) -> Analysis {
-    for part in &mut analysis.parts {
-        if !matches!(part.finding, Finding::Unproven { .. }) {
-            let name = part.argv.first().map_or("it", |word| word.shown());
-            let why = format!("which program `{name}` is on the client is not known");
-            part.finding = Finding::Unproven { why };
-        }
-    }
-    analysis
-}
-
-/// Another machine: paths by their components, and nothing else.
-struct Elsewhere<'a> {
-    root: &'a ClientRoot,
-}
-
-impl Machine for Elsewhere<'_> {
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        Some(self.root.locate(cwd, path))
-    }
-
-    fn trusted_program(&self, _name: &str) -> Option<PathBuf> {
-        None
-    }
-
-    fn git_hazards(&self, _cwd: &Path) -> Option<Vec<String>> {
-        None
-    }
-}
-
 impl Planner for ExecuteCommand {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        self.side.check_look()?;
         let (input, cwd) = self.read(call)?;
         let understood = self.understood(&input.line(), &cwd);
         let argv: Vec<String> = input.words().cloned().collect();
         let summary = format!("Run `{}` on the client", shown(&argv.join(" ")));
-        let mut effects = vec![Effect::Exec { argv, program: None }];
+        // On the server a reader is what it reads; on the client's machine a program is a program.
+        let by_name = |effect: &Effect| matches!(effect, Effect::ReadsByName { .. });
+        let is_reader = self.side.workspace().is_none()
+            && (understood.canonical.is_some() || understood.effects.iter().any(by_name));
+        let mut effects = Vec::new();
+        if !is_reader {
+            effects.push(Effect::Exec { argv, program: None });
+        }
         effects.extend(understood.effects);
         effects.extend(
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
-        Ok(Plan { commands: understood.parts, ..Plan::new(effects, summary) })
+        let canonical = understood.canonical.filter(|_| is_reader);
+        Ok(Plan { commands: understood.parts, canonical, ..Plan::new(effects, summary) })
+    }
+
+    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
+        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
@@ -223,7 +205,7 @@ impl Planner for ExecuteCommand {
             parts: Vec::new(),
             rehearsal: None,
             warnings: self.understood(&command, &cwd).warnings,
-            cwd: cwd.display().to_string(),
+            cwd: self.side.shown_path(&cwd).unwrap_or_else(|| cwd.display().to_string()),
             description: None,
             timeout_ms: input.time_limit() * 1000,
             command,
@@ -243,6 +225,24 @@ impl Tool for ExecuteCommand {
 
     fn input_schema(&self) -> Value {
         input::schema_of::<Input>()
+    }
+
+    fn look(&self, call: &ToolCall) -> Result<ClientLook, Invalid> {
+        let look = self.side.empty_look();
+        let Some(workspace) = self.side.workspace() else { return Ok(look) };
+        let (input, cwd) = self.read(call)?;
+        let understood = self.understood(&input.line(), &cwd);
+        if let Some(floor) = understood.floors.into_iter().next() {
+            return Err(Invalid(floor.reason));
+        }
+        let reads = understood.parts.iter().all(|part| part.finding == Finding::ReadOnly)
+            && understood.effects.iter().all(Effect::is_read_only);
+        let machine = Here::new(workspace, &self.environment);
+        let program = machine.trusted_program_in(&cwd, &input.command).filter(|_| reads);
+        let program = program.and_then(|program| program.to_str().map(str::to_owned));
+        let effects = understood.effects;
+        let command = program.map(|program| ClientCommand { program, effects });
+        Ok(ClientLook { command, ..look })
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {

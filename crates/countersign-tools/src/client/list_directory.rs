@@ -1,9 +1,12 @@
 //! `list_directory`: what is in a folder of the client's project.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    ClientLook, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -70,6 +73,10 @@ impl Planner for ListDirectory {
             None => Effect::Read(target),
         };
         Ok(Plan::new(vec![effect], summary))
+    }
+
+    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
+        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{Invalid, Place, Target};
+use countersign_core::{Invalid, Place, Side, Special, Target};
 
 use crate::path;
 use crate::shown::shown;
@@ -26,27 +26,70 @@ impl ClientRoot {
         &self.0
     }
 
-    /// Returns where a path of a call leads, if that is below the root.
+    /// Returns where a path of a call leads, if that is below the root however the client reads it.
     pub(super) fn find(&self, path: &str) -> Result<Target, Invalid> {
         path::check(path)?;
-        let target = self.locate(&self.0, path);
-        if target.path.starts_with(&self.0) {
-            Ok(target)
-        } else {
+        let outside = || {
             Err(Invalid(format!(
                 "`{}` lies outside the project `{}`: only files of the project are reached here",
                 shown(path),
                 self.0.display()
             )))
+        };
+        let target = self.locate(&self.0, path);
+        if target.names().all(|name| name.starts_with(&self.0)) && target.place.side == Side::Inside
+        {
+            Ok(target)
+        } else {
+            outside()
         }
     }
 
     /// Returns where a path leads, wherever that is.
+    ///
+    /// The server cannot know whether the client reads `\` as a letter or between folders. Both
+    /// readings are names of the target, and the worse of both places is where it lies.
     pub(super) fn locate(&self, from: &Path, path: &str) -> Target {
-        let path = normal(&from.join(path));
-        let place = Place::of(&path, &[self.0.to_path_buf()]);
-        Target::new(path, place)
+        let plain = normal(&from.join(path));
+        let place = self.place(&plain);
+        if is_rooted_on_windows(path) {
+            let place = Place { side: Side::Outside, ..place };
+            return Target::new(plain, place);
+        }
+        if !path.contains('\\') {
+            return Target::new(plain, place);
+        }
+        let split = normal(&from.join(path.replace('\\', "/")));
+        let place = worse(place, self.place(&split));
+        Target::new(split, place).written(plain)
     }
+
+    /// Returns the path as a machine reads it on which `\` is a letter.
+    pub(super) fn posix(&self, path: &str) -> PathBuf {
+        normal(&self.0.join(path))
+    }
+
+    fn place(&self, path: &Path) -> Place {
+        Place::of(path, &[self.0.to_path_buf()])
+    }
+}
+
+/// Whether Windows reads a path from a drive, a share or the top of a drive.
+fn is_rooted_on_windows(path: &str) -> bool {
+    let mut letters = path.chars();
+    let has_drive =
+        letters.next().is_some_and(|c| c.is_ascii_alphabetic()) && letters.next() == Some(':');
+    has_drive || path.starts_with('\\')
+}
+
+/// Returns the place that asks for more consent, in every respect.
+fn worse(one: Place, other: Place) -> Place {
+    let is_outside = one.side == Side::Outside || other.side == Side::Outside;
+    let side = if is_outside { Side::Outside } else { Side::Inside };
+    let special = [Special::Secret, Special::Protected, Special::RunsLater]
+        .into_iter()
+        .find(|it| [one.special, other.special].contains(&Some(*it)));
+    Place { side, special }
 }
 
 /// Takes `.` and `..` out; above the root there is only the root.
@@ -63,8 +106,6 @@ fn normal(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::Special;
-
     use super::*;
 
     #[test]
@@ -90,5 +131,41 @@ mod tests {
         assert_eq!(special(".env"), Some(Special::Secret));
         assert_eq!(special("x/../.git/config"), Some(Special::Protected));
         assert_eq!(special("src/main.rs"), None);
+    }
+
+    #[test]
+    fn a_backslash_leads_out_if_it_does_on_any_machine() {
+        let root = ClientRoot::new(Path::new("/p"));
+        for path in [
+            "..\\outside.txt",
+            "a\\..\\..\\x",
+            "a/..\\../x",
+            "a\\../..\\x",
+            "C:\\x",
+            "c:x",
+            "C:/x",
+            "\\x",
+            "\\\\host\\share\\x",
+            "/p\\..\\..\\etc",
+            "/p/..\\..\\etc",
+        ] {
+            let Invalid(text) = root.find(path).unwrap_err();
+            assert!(text.contains("lies outside the project"), "{path}: {text}");
+        }
+        let target = root.find("src\\sub/../a.txt").unwrap();
+        assert_eq!(target.path, Path::new("/p/src/a.txt"));
+        let names: Vec<_> = target.names().collect();
+        assert_eq!(names, [Path::new("/p/src/a.txt"), Path::new("/p/a.txt")]);
+    }
+
+    #[test]
+    fn a_backslash_hides_no_special_name() {
+        let root = ClientRoot::new(Path::new("/p"));
+        let special = |path| root.find(path).unwrap().place.special;
+        assert_eq!(special(".git\\hooks\\pre-commit"), Some(Special::Protected));
+        assert_eq!(special("src\\.env"), Some(Special::Secret));
+        assert_eq!(special(".env\\..\\a.txt"), None);
+        assert_eq!(special(".git/x\\..\\..\\a"), Some(Special::Protected), "by one reading");
+        assert_eq!(special("src\\a.rs"), None);
     }
 }

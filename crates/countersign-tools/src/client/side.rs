@@ -1,8 +1,9 @@
 //! The two sides of a client's tool: the server, which judges, and the client's machine, which runs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use countersign_core::{Invalid, Side, Special, Target};
+use countersign_core::{ClientLook, Invalid, Side, Special, Target};
 
 use super::ClientRoot;
 use crate::shown::shown;
@@ -15,9 +16,16 @@ pub struct ClientSide(Stands);
 
 #[derive(Clone, Debug)]
 enum Stands {
-    There(ClientRoot),
+    There {
+        root: ClientRoot,
+        /// What the client that would run a call says.
+        look: Option<Arc<ClientLook>>,
+    },
     // INVARIANT: the root of both is the same folder, links resolved.
-    Here { root: ClientRoot, workspace: Workspace },
+    Here {
+        root: ClientRoot,
+        workspace: Workspace,
+    },
 }
 
 /// What is to be done with a path: more is refused for a change than for a look.
@@ -30,7 +38,7 @@ pub(super) enum Use {
 impl From<ClientRoot> for ClientSide {
     /// The server's side: its tools judge by the components of a path, and run nothing.
     fn from(root: ClientRoot) -> Self {
-        Self(Stands::There(root))
+        Self(Stands::There { root, look: None })
     }
 }
 
@@ -50,23 +58,77 @@ impl ClientSide {
     /// Returns the project's folder.
     pub fn root(&self) -> &Path {
         match &self.0 {
-            Stands::There(root) | Stands::Here { root, .. } => root.path(),
+            Stands::There { root, .. } | Stands::Here { root, .. } => root.path(),
         }
     }
 
     /// Returns the folder as it was named, for paths by their components.
     pub(super) fn client_root(&self) -> &ClientRoot {
         match &self.0 {
-            Stands::There(root) | Stands::Here { root, .. } => root,
+            Stands::There { root, .. } | Stands::Here { root, .. } => root,
         }
     }
 
     /// Returns the workspace of this machine, if this is where tools run.
     pub(super) fn workspace(&self) -> Option<&Workspace> {
         match &self.0 {
-            Stands::There(_) => None,
+            Stands::There { .. } => None,
             Stands::Here { workspace, .. } => Some(workspace),
         }
+    }
+
+    /// Returns the server's side, with what a client says of the call.
+    pub(super) fn with_look(&self, look: &ClientLook) -> Self {
+        let look = Some(Arc::new(look.clone()));
+        Self(Stands::There { root: self.client_root().clone(), look })
+    }
+
+    /// Returns what the client says that would run the call, where one has said something.
+    pub(super) fn look(&self) -> Option<&ClientLook> {
+        match &self.0 {
+            Stands::There { look, .. } => look.as_deref(),
+            Stands::Here { .. } => None,
+        }
+    }
+
+    /// Returns what there is to say of every call here: where it would run.
+    pub(super) fn empty_look(&self) -> ClientLook {
+        let root = self.root().display().to_string();
+        ClientLook { root, file: None, command: None, refusal: None }
+    }
+
+    /// Refuses what the client would refuse.
+    pub(super) fn check_look(&self) -> Result<(), Invalid> {
+        match self.look().and_then(|look| look.refusal.as_ref()) {
+            Some(why) => Err(Invalid(format!("the client would refuse this: {}", shown(why)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a target of the project as people read it: by the client's folder where that is known,
+    /// else from the project's folder on. The server's folder is nobody's business there.
+    pub(super) fn as_shown(&self, target: Target) -> Target {
+        let text = self.shown_path(&target.path);
+        match text {
+            Some(text) => target.shown_as(text),
+            None => target,
+        }
+    }
+
+    /// Returns a path of the project as people read it who know the client's machine.
+    pub(super) fn shown_path(&self, path: &Path) -> Option<String> {
+        let Stands::There { root, look } = &self.0 else { return None };
+        let below = path.strip_prefix(root.path()).ok()?;
+        let below = below.display().to_string();
+        Some(match (look, below.is_empty()) {
+            (None, true) => ".".to_owned(),
+            (None, false) => below,
+            (Some(look), true) => look.root.clone(),
+            (Some(look), false) if look.root.contains('\\') && !look.root.contains('/') => {
+                format!("{}\\{}", look.root.trim_end_matches('\\'), below.replace('/', "\\"))
+            }
+            (Some(look), false) => format!("{}/{below}", look.root.trim_end_matches('/')),
+        })
     }
 
     /// Checks that a tool runs on this side.
@@ -85,8 +147,9 @@ impl ClientSide {
     /// server, is refused.
     pub(super) fn find(&self, path: &str, to: Use) -> Result<Target, Invalid> {
         let named = self.client_root().find(path)?;
-        let Stands::Here { workspace, .. } = &self.0 else { return Ok(named) };
-        let Some(text) = named.path.to_str() else {
+        let Stands::Here { workspace, .. } = &self.0 else { return Ok(self.as_shown(named)) };
+        let meant = self.client_root().posix(path);
+        let Some(text) = meant.to_str() else {
             return Err(Invalid("the project's folder has a name that is not UTF-8".to_owned()));
         };
         let found = workspace.find(self.root(), text)?;

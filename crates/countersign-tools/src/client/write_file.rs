@@ -1,8 +1,11 @@
 //! `write_file`: puts a text into a file of the client's project.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    ClientFile, ClientLook, DiffPreview, Effect, Invalid, Plan, Planner, Preimage, Preview, Target,
+    ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -90,6 +93,7 @@ impl WriteFile {
 
 impl Planner for WriteFile {
     fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+        self.side.check_look()?;
         let (input, target) = self.read(call)?;
         let summary = format!("Write `{}` on the client", shown(&input.path));
         let effects = match self.side.workspace() {
@@ -99,11 +103,20 @@ impl Planner for WriteFile {
         Ok(Plan::new(effects, summary))
     }
 
-    /// Shows the text that will be there; only the client can see how that differs from what is.
+    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
+        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
+    }
+
+    /// Shows the change against the file as the client shows it. Where it does not, only the text that
+    /// will be there.
     fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
         let (input, target) = self.read(call)?;
         if self.side.workspace().is_none() {
-            return Ok(input::as_preview(call));
+            let file = self.side.look().and_then(|look| look.file.as_ref());
+            return Ok(match file {
+                Some(file) => shown_against(file, input, call),
+                None => input::as_preview(call),
+            });
         }
         let invalid = |error| Invalid(in_words(error, &input.path).to_string());
         let standing = Standing::read(&target.path).map_err(invalid)?;
@@ -122,6 +135,19 @@ impl Planner for WriteFile {
     }
 }
 
+/// Returns the change to a file of the client, as the client has shown it.
+fn shown_against(file: &ClientFile, input: Input, call: &ToolCall) -> Preview {
+    let preimage = Preimage { path: file.path.clone().into(), digest: file.digest.clone() };
+    let old = file.content.as_deref();
+    // A file that was not shown cannot be compared, but it is known again.
+    if old.is_none() && file.digest.is_some() {
+        return Preview::Generic { input: call.input.clone(), preimages: vec![preimage] };
+    }
+    let old = old.filter(|_| file.digest.is_some());
+    let Input { path, content } = input;
+    Preview::Diff(DiffPreview::new(path, old, &content, preimage))
+}
+
 #[async_trait]
 impl Tool for WriteFile {
     fn name(&self) -> &'static str {
@@ -134,6 +160,22 @@ impl Tool for WriteFile {
 
     fn input_schema(&self) -> Value {
         input::schema_of::<Input>()
+    }
+
+    fn look(&self, call: &ToolCall) -> Result<ClientLook, Invalid> {
+        let (input, target) = self.read(call)?;
+        let invalid = |error| Invalid(in_words(error, &input.path).to_string());
+        let standing = Standing::read(&target.path).map_err(invalid)?;
+        standing.check_writable().map_err(invalid)?;
+        let Preimage { path, digest } = standing.preimage();
+        let Ok(path) = path.into_os_string().into_string() else {
+            return Err(Invalid("the project's folder has a name that is not UTF-8".to_owned()));
+        };
+        let text = standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes));
+        let text = text.and_then(Result::ok).map(|text| text.content);
+        let content = text.filter(|text| text.len() <= CONTENT_LIMIT);
+        let file = Some(ClientFile { path, digest, content });
+        Ok(ClientLook { file, ..self.side.empty_look() })
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {

@@ -105,6 +105,7 @@ impl View {
                 Effect::Net { host: None } => self.network = Network::Public,
                 Effect::Env { .. }
                 | Effect::Exec { .. }
+                | Effect::ReadsByName { .. }
                 | Effect::SpawnAgent { .. }
                 | Effect::RunsLater { .. }
                 | Effect::LeavesSandbox

@@ -171,7 +171,7 @@ impl World {
         Arc::clone(self.toolbox.get(name).unwrap())
     }
 
-    fn planner(&self, name: &str) -> Arc<dyn Planner> {
+    pub(crate) fn planner(&self, name: &str) -> Arc<dyn Planner> {
         self.catalogue.planner(name).unwrap()
     }
 

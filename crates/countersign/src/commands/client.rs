@@ -30,7 +30,7 @@ use uuid::Uuid;
 use self::bench::Bench;
 use self::decision::Answer;
 use self::desk::{Asking, Desk};
-use self::event::{Event, Request};
+use self::event::{Event, PreviewRequest, Request};
 use self::keyboard::Keyboard;
 use self::lease::Outputs;
 use self::screen::Screen;
@@ -90,6 +90,7 @@ struct Client {
     screen: Arc<Screen>,
     desk: Desk,
     work: Work,
+    bench: Arc<Bench>,
     news: UnboundedSender<News>,
     heard: UnboundedReceiver<News>,
     /// This process, to the server.
@@ -115,8 +116,8 @@ impl Client {
         let bench = Bench::new(&side, sandbox, &args.at.project, outputs.clone());
         let bench = Arc::new(bench);
         let asking = settings::asking(&args);
-        let desk = Desk::new(asking, screen.clone(), bench.clone(), news.clone());
-        let work = Work::new(link.clone(), screen.clone(), bench, outputs);
+        let desk = Desk::new(asking, screen.clone(), news.clone());
+        let work = Work::new(link.clone(), screen.clone(), bench.clone(), outputs);
         let id = format!("client-{}", Uuid::now_v7());
         let greeting = Told::Connected {
             server: args.at.server,
@@ -131,6 +132,7 @@ impl Client {
             screen,
             desk,
             work,
+            bench,
             news,
             heard,
             id,
@@ -244,10 +246,9 @@ impl Client {
                     self.work.over(state.tool_id, &why);
                 }
             }
-            Event::Signal(signal) => {
-                let seen = self.desk.seen(signal.approval_id);
-                self.work.take(*signal, seen);
-            }
+            Event::PreviewRequest(asked) => self.look(*asked),
+            Event::Role(role) => self.screen.tell(&Told::Role(role)),
+            Event::Signal(signal) => self.work.take(*signal),
             Event::RunFailed { message } => {
                 let text = format!("the run failed: {}", countersign_tools::shown(&message));
                 self.screen.tell(&Told::Warning(text));
@@ -255,6 +256,19 @@ impl Client {
             Event::Gap => self.ask_for_pending(),
             Event::Other => {}
         }
+    }
+
+    /// Says what is here, for those who decide. Whoever waits for it does not for long: nothing is said
+    /// twice.
+    fn look(&self, asked: PreviewRequest) {
+        let (link, bench, id) = (self.link.clone(), self.bench.clone(), self.id.clone());
+        tokio::spawn(async move {
+            let path = asked.tool_id.to_string();
+            let looking = tokio::task::spawn_blocking(move || bench.look(&asked, &id));
+            if let Ok(body) = looking.await {
+                let _ = link.post(&["tools", &path, "preimage"], &body, link::ANSWER).await;
+            }
+        });
     }
 
     /// Asks what waits: it may have come before us, or while we were away.

@@ -107,7 +107,7 @@ impl Link {
         last: Option<&str>,
     ) -> Result<Response, LinkError> {
         let mut url = below(&self.project, &["chat", "stream"]);
-        url.query_pairs_mut().append_pair("client_id", client);
+        url.query_pairs_mut().append_pair("client_id", client).append_pair("preimages", "true");
         let mut request = self.signed(self.streaming.get(url));
         request = request.header(ACCEPT, "text/event-stream").header(ACCEPT_ENCODING, "identity");
         if let Some(last) = last {

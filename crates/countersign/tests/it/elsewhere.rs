@@ -68,6 +68,58 @@ async fn the_whole_flow_of_the_founding_document() {
     assert_eq!(house.client_file("c.txt"), None);
 }
 
+const WRITES: &str = r#"
+[[script]]
+[[script.turn]]
+call = { tool = "write_file", input = { path = "a.txt", content = "line\n" }, id = "toolu_1" }
+[[script.turn]]
+expect = { result = 'Wrote', is_error = false }
+call = { tool = "write_file", input = { path = "a.txt", content = "again\n" }, id = "toolu_2" }
+[[script.turn]]
+expect = { result = 'has changed since it was approved', is_error = true }
+call = { tool = "execute_command", input = { command = "ls" }, id = "toolu_3" }
+[[script.turn]]
+expect = { result = 'a\.txt', is_error = false }
+say = "All done."
+"#;
+
+/// The founding complaint: client B showed `+line`, and client A's file lost what was precious.
+#[tokio::test(flavor = "multi_thread")]
+async fn with_two_clients_people_see_the_file_that_is_written_and_no_other_is() {
+    let house = House::playing(WRITES);
+    house.put("one/a.txt", "PRECIOUS\n");
+    house.put("two/a.txt", "");
+    // Somebody looks on with curl, and comes first.
+    let _onlooker = house.look_on().await;
+    let mut listener = house.listen().await;
+    let mut one = house.start_client_in("one");
+    let root = text(&one.tells("connected")["root"]).to_owned();
+    let mut two = house.start_client_in("two");
+    let told = two.tells("executor_role");
+    assert_eq!(
+        (text(&told["role"]), text(&told["message"])),
+        ("standing_by", "another client executes this project's calls; this one stands by")
+    );
+    house.say("go").await;
+    let write = listener.until("tool.approval_request").await;
+    let lines = write["diff_lines"].as_array().unwrap().iter().skip(3).collect::<Vec<_>>();
+    assert_eq!(lines, ["-PRECIOUS", "+line"], "{write}");
+    assert_eq!(write["reasons"], json!([format!("changes `{root}/a.txt`")]));
+    approve(&house, &write).await;
+    let again = listener.until("tool.approval_request").await;
+    assert_eq!((house.read("one/a.txt"), house.read("two/a.txt")), ("line\n".into(), "".into()));
+    house.put("one/a.txt", "somebody else wrote this\n");
+    approve(&house, &again).await;
+    let failed = listener.until_state("write_file", "failed").await;
+    assert_eq!(failed["error_type"], "file_changed", "{failed}");
+    assert_eq!(house.read("one/a.txt"), "somebody else wrote this\n");
+    // `ls` is no danger where the client has told which program that is: nobody is asked.
+    assert_eq!(listener.last_words().await, "All done.");
+    drop(one);
+    let told = two.tells("executor_role");
+    assert_eq!(text(&told["role"]), "executing");
+}
+
 /// The fields of S2.9, to the letter.
 #[track_caller]
 fn assert_fields(request: &Value, tool: &str, risk: &str, seconds: u64) {

@@ -526,6 +526,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/projects/{project_id}/tools/{tool_id}/preimage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answers `tool.preview_request`
+         * @description Only the client that was asked can, once, and only while the answer is waited for (3 seconds): then people see the change against that file, and their decision is bound to it.
+         */
+        post: operations["showPreimage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/my/projects/{project_id}/tools/{tool_id}/result": {
         parameters: {
             query?: never;
@@ -1092,6 +1112,11 @@ export interface components {
             /** @description The input as it was approved, nothing masked. */
             tool_params: unknown;
             approval_id: string;
+            /**
+             * @description The files as they were when the change was shown: a client that has another one there does not
+             *     write it. Left out where none was shown.
+             */
+            preimages?: components["schemas"]["PreimageView"][];
             lease: components["schemas"]["LeaseView"];
         };
         /** @description A call, and what came of it. */
@@ -1126,6 +1151,11 @@ export interface components {
          * @enum {string}
          */
         ExecutorName: "local" | "client" | "claude-cli";
+        /**
+         * @description What a client is to the calls of its project.
+         * @enum {string}
+         */
+        ExecutorRoleName: "executing" | "standing_by";
         /** @description One file of a change: S1.10's four fields, and what a diff of lines does not show. */
         FileView: {
             file_path: string;
@@ -1430,6 +1460,46 @@ export interface components {
             /** @description The run. */
             run_id?: string;
         };
+        /**
+         * @description What is on the client's machine.
+         * @example {
+         *       "client_id": "laptop",
+         *       "root": "/home/me/shop",
+         *       "path": "/home/me/shop/a.txt",
+         *       "digest": "5f2c",
+         *       "content": "one\ntwo\n"
+         *     }
+         */
+        PreimageBody: {
+            /** @description The name that the client gave its stream, by `client_id` or `executor`. */
+            client_id: string;
+            /** @description The project's folder on the client's machine. */
+            root: string;
+            /** @description The file that the call would write, links resolved; left out for a command. */
+            path?: string | null;
+            /** @description A text by which the client knows the file again; none where there is no file. */
+            digest?: string | null;
+            /** @description The file's text, at most 10 MiB; left out where there is no file, or none that can be shown. */
+            content?: string | null;
+            /** @description The program that a command would run, if the client has found that it only reads. */
+            program?: string | null;
+            /** @description What such a command would read there, as the client's own plan lists it. */
+            effects?: Record<string, never>[] | null;
+            /** @description Why the client would not run the call. */
+            refusal?: string | null;
+        };
+        /** @description It was taken. */
+        PreimageTaken: {
+            success: boolean;
+            tool_id: string;
+        };
+        /** @description A file of the client, as it has shown it. */
+        PreimageView: {
+            /** @description Its path on the client's machine. */
+            path: string;
+            /** @description By what the client knows it again; none where there was no file. */
+            digest: string | null;
+        };
         /** @description What is known about a preview beside the diff itself. */
         PreviewData: components["schemas"]["FileView"] | {
             files: components["schemas"]["FileView"][];
@@ -1448,6 +1518,13 @@ export interface components {
             rehearsal?: components["schemas"]["RehearsalView"];
         } | {
             input: unknown;
+        };
+        /** @description What a client is asked before anybody decides. */
+        PreviewRequested: components["schemas"]["At"] & {
+            tool_id: string;
+            tool_name: string;
+            /** @description The input, nothing masked. */
+            tool_params: unknown;
         };
         /**
          * @description What kind of preview it is.
@@ -1622,6 +1699,8 @@ export interface components {
         } | {
             /** @description Why. */
             error: string;
+            /** @description `file_changed` where the call was not run because what is there is not what was shown. */
+            error_type?: string | null;
             lease?: components["schemas"]["LeaseShown"] | null;
             /** @enum {string} */
             status: "failed";
@@ -1674,6 +1753,14 @@ export interface components {
          * @enum {string}
          */
         Role: "user" | "assistant";
+        /** @description What a client is told of its place among those that run calls. */
+        RoleTold: {
+            role: components["schemas"]["ExecutorRoleName"];
+            /** @description The same in a sentence, with what can be done. */
+            message: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
         /**
          * @description What a rule does.
          * @enum {string}
@@ -1932,6 +2019,23 @@ export interface components {
             data: components["schemas"]["ExecutionSignal"];
             /** @enum {string} */
             event: "tool.execution_signal";
+        } | {
+            /**
+             * @description Somebody is about to be asked about a call that this client would run: what is there? Answered
+             *     with `POST …/tools/{tool_id}/preimage`, within 3 seconds. Only a client that said `preimages=true`
+             *     hears this.
+             */
+            data: components["schemas"]["PreviewRequested"];
+            /** @enum {string} */
+            event: "tool.preview_request";
+        } | {
+            /**
+             * @description This client stands by because another one runs the project's calls, or now runs them itself. Not
+             *     in the log.
+             */
+            data: components["schemas"]["RoleTold"];
+            /** @enum {string} */
+            event: "executor.role";
         } | {
             /** @description What came of a call that ran elsewhere was taken in. */
             data: components["schemas"]["ResultAck"];
@@ -3456,10 +3560,19 @@ export interface operations {
                  */
                 client_id?: string;
                 /**
-                 * @description `none` is a mere listener, which never runs calls. Of the others the one that came first does. A
-                 *     viewer is a mere listener; an agent hears of nothing but the calls that are lent to it.
+                 * @description `none` is a mere listener, which never runs calls. Any other word is the name of a client that
+                 *     does: of all that are connected the one that came first, and one with a name (this or
+                 *     `client_id`) before one without. `client` is no name. Who has to stand by hears
+                 *     `executor.role`. A viewer is a mere listener; an agent hears of nothing but the calls that are
+                 *     lent to it.
                  */
-                executor?: "client" | "none";
+                executor?: string;
+                /**
+                 * @description `true` for a client with a name that answers `tool.preview_request` with what is on its machine
+                 *     (`…/tools/{tool_id}/preimage`), and that runs a call only if its files are still those in
+                 *     `preimages` of the signal.
+                 */
+                preimages?: boolean;
                 /** @description Only what belongs to this conversation. */
                 session_id?: string;
                 /** @description A credential, where a browser cannot send one otherwise. */
@@ -4939,6 +5052,113 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LeaseGiven"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Something else stands; where it is a call, it comes along. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    showPreimage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                tool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreimageBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreimageTaken"];
                 };
             };
             /** @description Something in the request is wrong; the message says what. */

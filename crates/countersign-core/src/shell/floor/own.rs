@@ -30,7 +30,9 @@ pub(super) fn of_effects(
         }
         Effect::Rename { from, to } => is_ours(&from.path) || is_ours(&to.path),
         // What a program does with its words is not known: none of them may name our state.
-        Effect::Exec { .. } => argv.iter().any(|word| names_state(word, context)),
+        Effect::Exec { .. } | Effect::ReadsByName { .. } => {
+            argv.iter().any(|word| names_state(word, context))
+        }
         _ => false,
     });
     touches.then_some("it touches the state of Countersign itself").map(floor)

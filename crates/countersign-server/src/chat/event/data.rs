@@ -1,11 +1,13 @@
 //! What the events of the stream carry, each in the words of the wire.
 
+use countersign_core::Preimage;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::approvals::view::ApprovalView;
+use crate::chat::post::ClientRole;
 use crate::socket::message::UsageView;
 use crate::status::CallStatus;
 use crate::tools::lease::LeaseView;
@@ -87,9 +89,84 @@ pub(crate) struct ExecutionSignal {
     /// The input as it was approved, nothing masked.
     pub(crate) tool_params: Value,
     pub(crate) approval_id: String,
+    /// The files as they were when the change was shown: a client that has another one there does not
+    /// write it. Left out where none was shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) preimages: Vec<PreimageView>,
     pub(crate) lease: LeaseView,
     #[serde(flatten)]
     pub(crate) at: At,
+}
+
+/// A file of the client, as it has shown it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PreimageView {
+    /// Its path on the client's machine.
+    path: String,
+    /// By what the client knows it again; none where there was no file.
+    #[schema(required)]
+    digest: Option<String>,
+}
+
+impl PreimageView {
+    pub(crate) fn of(preimage: &Preimage) -> Self {
+        let digest = preimage.digest.as_ref().map(ToString::to_string);
+        Self { path: preimage.path.display().to_string(), digest }
+    }
+}
+
+/// What a client is asked before anybody decides.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PreviewRequested {
+    pub(crate) tool_id: String,
+    pub(crate) tool_name: String,
+    /// The input, nothing masked.
+    pub(crate) tool_params: Value,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+/// What a client is to the calls of its project.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ExecutorRoleName {
+    /// It runs them.
+    Executing,
+    /// Another one does.
+    StandingBy,
+}
+
+/// What a client is told of its place among those that run calls.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RoleTold {
+    role: ExecutorRoleName,
+    /// The same in a sentence, with what can be done.
+    message: String,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+}
+
+impl RoleTold {
+    pub(crate) fn of(role: ClientRole, is_named: bool, timestamp: Timestamp) -> Self {
+        let stands_by = "another client executes this project's calls; this one stands by";
+        let (role, message) = match role {
+            ClientRole::Executes => (
+                ExecutorRoleName::Executing,
+                "this client now executes the project's calls".to_owned(),
+            ),
+            ClientRole::StandsBy if is_named => {
+                (ExecutorRoleName::StandingBy, stands_by.to_owned())
+            }
+            ClientRole::StandsBy => (
+                ExecutorRoleName::StandingBy,
+                format!(
+                    "{stands_by}. A client that names itself (`?executor=NAME`) goes before one that \
+                     does not; `?executor=none` only listens"
+                ),
+            ),
+        };
+        Self { role, message, timestamp }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]

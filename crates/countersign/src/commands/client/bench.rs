@@ -2,22 +2,22 @@
 //!
 //! What the server approved is planned here once more; the permit is for what that plan found.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::{
-    Approval, ApprovalId, Basis, Digest, ExecutionId, Executor, Invalid, Outcome, Permit, Plan,
-    Preimage, Preview, Reason, State, ToolCall, Verdict, risk,
+    Approval, ApprovalId, Basis, Digest, Effect, ExecutionId, Executor, Invalid, Outcome, Permit,
+    Plan, Preview, Reason, State, ToolCall, Verdict, risk,
 };
 use countersign_gate::{Clock, SystemClock};
 use countersign_tools::{
-    ClientSide, Environment, ExecuteCommand, Listener, Sandbox, Tool, Toolbox,
+    ClientSide, Environment, ExecuteCommand, Listener, Sandbox, Tool, ToolError, Toolbox,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::card::Local;
-use super::event::{Request, Signal};
+use super::event::{PreviewRequest, Signal};
 use super::lease::Outputs;
 use crate::environment;
 
@@ -26,6 +26,9 @@ pub(super) struct Bench {
     tools: Toolbox,
     root: Arc<Path>,
     project: String,
+    /// What calls would reach, as the server was told.
+    // Bounded by the calls that this process is asked about; each goes when it runs.
+    said: Mutex<HashMap<ExecutionId, Vec<Effect>>>,
 }
 
 impl Bench {
@@ -44,24 +47,25 @@ impl Bench {
             .with_sandbox(sandbox);
         let tools = Toolbox::client(side, environment).with(command);
         let root: Arc<Path> = side.root().into();
-        Self { tools, root, project: project.to_owned() }
+        Self { tools, root, project: project.to_owned(), said: Mutex::default() }
     }
 
     /// Returns the tool of a call and leave to run it, if this machine has nothing against it.
     ///
-    /// `seen` are the files a person here saw it by: if one has changed since, it does not run. May
-    /// read files.
-    pub(super) fn leave(
-        &self,
-        signal: &Signal,
-        seen: Vec<Preimage>,
-    ) -> Result<(Arc<dyn Tool>, Permit), Invalid> {
+    /// If a file has changed since it was shown, or a command would no longer do what this machine said
+    /// of it, it does not run. May read files.
+    pub(super) fn leave(&self, signal: &Signal) -> Result<(Arc<dyn Tool>, Permit), ToolError> {
         let Some(tool) = self.tools.get(&signal.tool_name) else {
-            return Err(Invalid(format!("this client has no tool `{}`", signal.tool_name)));
+            return Err(Invalid(format!("this client has no tool `{}`", signal.tool_name)).into());
         };
         let session = signal.session_id.as_deref().unwrap_or_default();
         let call = self.call(signal.tool_id, session, &signal.tool_name, &signal.tool_params);
         let Plan { effects, summary, commands, .. } = tool.plan(&call)?;
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).remove(&signal.tool_id);
+        if said.is_some_and(|said| said != reached(&effects)) {
+            return Err(ToolError::Moved);
+        }
+        let seen = signal.preimages.clone();
         let now = SystemClock.now();
         let reason = Reason::new(Outcome::Allow, "the server gave leave for it");
         let approval = Approval {
@@ -82,21 +86,40 @@ impl Bench {
         let started = approval.bound().allow(now).map(|allowed| allowed.start(now));
         match started {
             Ok(Ok((_, permit))) => Ok((Arc::clone(tool), permit)),
-            Ok(Err(error)) => Err(Invalid(error.to_string())),
-            Err(error) => Err(Invalid(error.to_string())),
+            Ok(Err(error)) => Err(Invalid(error.to_string()).into()),
+            Err(error) => Err(Invalid(error.to_string()).into()),
         }
     }
 
-    /// Returns what this machine can tell of a request. May read files.
-    pub(super) fn look_at(&self, request: &Request) -> Local {
-        let ours = request.origin.as_deref().is_none_or(|origin| origin == "client");
-        let Some(tool) = self.tools.get(&request.tool_name).filter(|_| ours) else {
-            return Local::Nothing;
+    /// Returns what this machine says of a call that it would run, as it is told to the server. May read
+    /// files.
+    pub(super) fn look(&self, asked: &PreviewRequest, client: &str) -> Value {
+        let call = self.call(asked.tool_id, "", &asked.tool_name, &asked.tool_params);
+        let tool = self.tools.get(&asked.tool_name);
+        let looked = match tool {
+            Some(tool) => tool.plan(&call).and_then(|plan| {
+                let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+                said.insert(asked.tool_id, reached(&plan.effects));
+                drop(said);
+                tool.look(&call)
+            }),
+            None => Err(Invalid(format!("this client has no tool `{}`", asked.tool_name))),
         };
-        let call = self.call(request.tool_id, "", &request.tool_name, &request.tool_input);
-        match tool.preview(&call) {
-            Ok(preview) => Local::Preview(Box::new(preview)),
-            Err(Invalid(why)) => Local::Refused(why),
+        let root = self.root.display().to_string();
+        match looked {
+            Err(Invalid(why)) => json!({"client_id": client, "root": root, "refusal": why}),
+            Ok(look) => {
+                let (file, command) = (look.file, look.command);
+                json!({
+                    "client_id": client,
+                    "root": root,
+                    "path": file.as_ref().map(|file| &file.path),
+                    "digest": file.as_ref().and_then(|file| file.digest.as_ref()),
+                    "content": file.as_ref().and_then(|file| file.content.as_ref()),
+                    "program": command.as_ref().map(|command| &command.program),
+                    "effects": command.as_ref().map(|command| &command.effects),
+                })
+            }
         }
     }
 
@@ -115,4 +138,11 @@ impl Bench {
             agent: None,
         }
     }
+}
+
+/// Returns where effects lead. By which words a program is started may differ: it is written out where
+/// nobody was asked.
+fn reached(effects: &[Effect]) -> Vec<Effect> {
+    let is_start = |effect: &&Effect| matches!(effect, Effect::Exec { .. });
+    effects.iter().filter(|effect| !is_start(effect)).cloned().collect()
 }

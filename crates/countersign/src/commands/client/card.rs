@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use countersign_core::Preview;
 use countersign_tools::{shown, spelled};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -22,31 +21,11 @@ pub(super) struct Card {
     body: Vec<String>,
 }
 
-/// What this machine adds to a request.
-pub(super) enum Local {
-    /// Nothing: it is not about this machine.
-    Nothing,
-    /// The call as it would look here.
-    Preview(Box<Preview>),
-    /// It would be refused here, and why.
-    Refused(String),
-}
-
 impl Card {
-    pub(super) fn new(
-        request: &Request,
-        local: &Local,
-        more: usize,
-        now: Timestamp,
-        paint: Paint,
-    ) -> Self {
+    pub(super) fn new(request: &Request, more: usize, now: Timestamp, paint: Paint) -> Self {
         let mut head = vec![title(request, more, now, paint), shown(request.sentence())];
         head.extend(request.reasons.iter().map(|reason| format!("  · {}", shown(reason))));
-        if let Local::Refused(why) = local {
-            let why = format!("  ! this machine would refuse it: {}", shown(why));
-            head.push(paint.red(&why));
-        }
-        Self { head, body: body(request, local, paint) }
+        Self { head, body: body(request, paint) }
     }
 
     /// Returns the card, the body cut where it is long.
@@ -87,16 +66,7 @@ fn title(request: &Request, more: usize, now: Timestamp, paint: Paint) -> String
     format!("── {name} · {risk}{}{more} ──", left.unwrap_or_default())
 }
 
-fn body(request: &Request, local: &Local, paint: Paint) -> Vec<String> {
-    if let Local::Preview(preview) = local
-        && let Preview::Diff(diff) = preview.as_ref()
-    {
-        let mut lines = diffed(diff.diff.lines.iter(), paint);
-        if diff.diff.omitted > 0 {
-            lines.push(format!("    … {} lines of the change are left out", diff.diff.omitted));
-        }
-        return lines;
-    }
+fn body(request: &Request, paint: Paint) -> Vec<String> {
     let data = &request.preview_data;
     match request.preview_type.as_deref() {
         Some("command") => command(data, paint),
@@ -232,7 +202,7 @@ mod tests {
         let content: String = (0..100).map(|n| format!("line {n}\n")).collect();
         let input = json!({"path": "a.txt", "content": content});
         let request = request(json!({"tool_name": "write_file", "tool_input": input}));
-        let card = Card::new(&request, &Local::Nothing, 0, Timestamp::UNIX_EPOCH, Paint(false));
+        let card = Card::new(&request, 0, Timestamp::UNIX_EPOCH, Paint(false));
         assert!(card.is_long());
         assert!(
             card.short(Paint(false)).ends_with("line 37\n    … 63 more lines: v shows all of it")
@@ -261,7 +231,7 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let mut request = request(fields);
         request.expires_at = Some(now + Duration::from_millis(299_500));
-        Card::new(&request, &Local::Nothing, 2, now, Paint(false)).short(Paint(false))
+        Card::new(&request, 2, now, Paint(false)).short(Paint(false))
     }
 
     fn request(mut fields: Value) -> Request {

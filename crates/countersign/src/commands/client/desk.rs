@@ -4,14 +4,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::{ApprovalId, ExecutionId, Preimage, Preview};
+use countersign_core::{ApprovalId, ExecutionId};
 use countersign_gate::{Clock, SystemClock};
 use countersign_tools::shown;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::News;
-use super::bench::Bench;
-use super::card::{Card, Local};
+use super::card::Card;
 use super::decision::{Answer, Decision};
 use super::event::Request;
 use super::keyboard::Editor;
@@ -33,7 +32,6 @@ pub(super) enum Asking {
 pub(super) struct Desk {
     pub(super) asking: Asking,
     screen: Arc<Screen>,
-    bench: Arc<Bench>,
     news: UnboundedSender<News>,
     // INVARIANT: unless the stage is idle, the first one is what is shown.
     queue: VecDeque<Request>,
@@ -44,8 +42,6 @@ pub(super) struct Desk {
     known: HashSet<ApprovalId>,
     /// What is left to others, to tell what came of it.
     left: HashMap<ApprovalId, Request>,
-    /// The files by which a person here saw a change that they approved.
-    seen: HashMap<ApprovalId, Vec<Preimage>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +59,10 @@ enum Stage {
 }
 
 impl Desk {
-    pub(super) fn new(
-        asking: Asking,
-        screen: Arc<Screen>,
-        bench: Arc<Bench>,
-        news: UnboundedSender<News>,
-    ) -> Self {
+    pub(super) fn new(asking: Asking, screen: Arc<Screen>, news: UnboundedSender<News>) -> Self {
         Self {
             asking,
             screen,
-            bench,
             news,
             queue: VecDeque::new(),
             stage: Stage::Idle,
@@ -80,18 +70,12 @@ impl Desk {
             editor: Editor::default(),
             known: HashSet::new(),
             left: HashMap::new(),
-            seen: HashMap::new(),
         }
     }
 
     /// Returns the requests that wait here.
     pub(super) fn waiting(&self) -> Vec<ApprovalId> {
         self.queue.iter().map(|request| request.approval_id).collect()
-    }
-
-    /// Returns the files by which a call was approved here, if it was.
-    pub(super) fn seen(&mut self, approval: Option<ApprovalId>) -> Vec<Preimage> {
-        approval.and_then(|id| self.seen.remove(&id)).unwrap_or_default()
     }
 
     /// Takes a request, unless it was here before.
@@ -194,9 +178,6 @@ impl Desk {
         match answer {
             Answer::Stands { status, by } => {
                 self.tell_settled(request, &status, by);
-                if status != "approved" {
-                    self.seen.remove(&id);
-                }
                 self.queue.pop_front();
                 self.stage = Stage::Idle;
             }
@@ -265,7 +246,6 @@ impl Desk {
 
     async fn skip(&mut self) {
         if let Some(request) = self.queue.pop_front() {
-            self.seen.remove(&request.approval_id);
             self.leave(request, "skipped here");
         }
         self.take_down();
@@ -278,18 +258,9 @@ impl Desk {
             return;
         }
         let Some(request) = self.queue.front().cloned() else { return };
-        let bench = Arc::clone(&self.bench);
-        let looking = tokio::task::spawn_blocking({
-            let request = request.clone();
-            move || bench.look_at(&request)
-        });
-        let local = looking.await.unwrap_or(Local::Nothing);
         let id = request.approval_id;
-        if let Local::Preview(preview) = &local {
-            self.seen.insert(id, preimages(preview));
-        }
         let (paint, more) = (self.screen.paint, self.queue.len() - 1);
-        let card = Card::new(&request, &local, more, SystemClock.now(), paint);
+        let card = Card::new(&request, more, SystemClock.now(), paint);
         self.screen.print(&format!("\n{}", card.short(paint)));
         self.card = Some(card);
         self.stage = Stage::Glancing;
@@ -322,8 +293,4 @@ impl Desk {
         let tool = self.queue.front().map(|request| shown(&request.tool_name)).unwrap_or_default();
         self.screen.prompt(&format!("{tool}: {question} › "), self.editor.line());
     }
-}
-
-fn preimages(preview: &Preview) -> Vec<Preimage> {
-    preview.preimages().to_vec()
 }

@@ -1,6 +1,6 @@
 //! What the server says on its stream, as far as a client cares.
 
-use countersign_core::{ApprovalId, ExecutionId};
+use countersign_core::{ApprovalId, ExecutionId, Preimage};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,10 @@ pub(super) enum Event {
     Request(Box<Request>),
     Decided(Decided),
     State(ToolState),
+    /// A call that we would execute is about to be judged: what is here?
+    PreviewRequest(Box<PreviewRequest>),
+    /// Whether we execute the project's calls or another client does, in words.
+    Role(ExecutorRole),
     /// A call is ours to execute.
     Signal(Box<Signal>),
     RunFailed {
@@ -38,8 +42,6 @@ pub(super) struct Request {
     pub(super) summary: Option<String>,
     #[serde(default)]
     pub(super) description: Option<String>,
-    #[serde(default)]
-    pub(super) origin: Option<String>,
     #[serde(default)]
     pub(super) reasons: Vec<String>,
     #[serde(default)]
@@ -74,6 +76,21 @@ pub(super) struct ToolState {
     pub(super) error: Option<String>,
 }
 
+/// A call that this machine is asked about.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct PreviewRequest {
+    pub(super) tool_id: ExecutionId,
+    pub(super) tool_name: String,
+    pub(super) tool_params: Value,
+}
+
+/// What this client is to the project's calls.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ExecutorRole {
+    pub(super) role: String,
+    pub(super) message: String,
+}
+
 /// A call to execute.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Signal {
@@ -86,6 +103,9 @@ pub(super) struct Signal {
     pub(super) session_id: Option<String>,
     #[serde(default)]
     pub(super) timestamp: Option<Timestamp>,
+    /// The files as they were when the change was shown.
+    #[serde(default)]
+    pub(super) preimages: Vec<Preimage>,
     #[serde(default)]
     pub(super) lease: Option<LeaseView>,
 }
@@ -135,6 +155,8 @@ impl Event {
             "tool.approval_decided" => Self::Decided(parse(name, data)?),
             "tool.state" => Self::State(parse(name, data)?),
             "tool.execution_signal" => Self::Signal(Box::new(parse(name, data)?)),
+            "tool.preview_request" => Self::PreviewRequest(Box::new(parse(name, data)?)),
+            "executor.role" => Self::Role(parse(name, data)?),
             "run.error" => Self::RunFailed { message: field("message") },
             "stream.gap" => Self::Gap,
             _ => Self::Other,

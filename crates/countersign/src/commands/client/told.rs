@@ -6,6 +6,7 @@ use countersign_core::{ApprovalId, ExecutionId};
 use countersign_tools::shown;
 use serde_json::{Value, json};
 
+use super::event::ExecutorRole;
 use crate::paint::Paint;
 
 /// One thing that happened.
@@ -21,6 +22,8 @@ pub(super) enum Told {
         asks: bool,
     },
     ConnectedAgain,
+    /// What this client is to the project's calls.
+    Role(ExecutorRole),
     Lost {
         why: String,
         /// Whether there was a connection to lose.
@@ -119,6 +122,7 @@ impl Told {
                 format!("{}\n{}\n{}", paint.bold(&first), paint.dim(&then), paint.dim(&inside))
             }
             Self::ConnectedAgain => paint.green("connected again"),
+            Self::Role(role) => paint.yellow(&shown(&role.message)),
             Self::Lost { why, was_there } => {
                 let what = if *was_there { "connection lost" } else { "no connection yet" };
                 paint.yellow(&format!("{what}, trying again ({})", shown(why)))
@@ -162,6 +166,9 @@ impl Told {
                 "sandbox": sandbox, "client_id": client,
             }),
             Self::ConnectedAgain => json!({"event": "connected_again"}),
+            Self::Role(role) => {
+                json!({"event": "executor_role", "role": role.role, "message": role.message})
+            }
             Self::Lost { why, .. } => json!({"event": "connection_lost", "why": why}),
             Self::Warning(text) => json!({"event": "warning", "message": text}),
             Self::Waits { id, sentence, .. } => {

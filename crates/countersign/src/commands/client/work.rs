@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use countersign_core::{ExecutionId, Preimage, ToolOutput};
+use countersign_core::{ExecutionId, ToolOutput};
 use countersign_gate::{Clock, SystemClock};
 use countersign_tools::ToolError;
 use serde_json::{Value, json};
@@ -69,6 +69,8 @@ enum Outcome {
     Done(ToolOutput),
     /// It could not be done.
     Failed(String),
+    /// It was not done: what is here is not what was shown.
+    Drifted(String),
     /// It was not done, or broken off: whether there is a point in saying so depends on why.
     Broken,
 }
@@ -86,14 +88,14 @@ impl Work {
     }
 
     /// Takes a call, unless it was taken before.
-    pub(super) fn take(&mut self, signal: Signal, seen: Vec<Preimage>) {
+    pub(super) fn take(&mut self, signal: Signal) {
         if self.known.contains_key(&signal.tool_id) || self.shop.ending.is_cancelled() {
             return;
         }
         let halt = Arc::new(Stop { token: self.shop.ending.child_token(), ..Stop::default() });
         self.known.insert(signal.tool_id, Arc::clone(&halt));
         let shop = Arc::clone(&self.shop);
-        self.tasks.spawn(async move { shop.carry_out(&signal, seen, &halt).await });
+        self.tasks.spawn(async move { shop.carry_out(&signal, &halt).await });
     }
 
     /// Stops a call that is over for the server.
@@ -118,12 +120,12 @@ impl Work {
 }
 
 impl Shop {
-    async fn carry_out(&self, signal: &Signal, seen: Vec<Preimage>, halt: &Stop) {
+    async fn carry_out(&self, signal: &Signal, halt: &Stop) {
         let clock = &SystemClock;
         let lease = Lease::new(signal, &self.link, &self.outputs, clock);
         let step = Step::of(signal.tool_id, &signal.tool_name, &signal.tool_params);
         let began = clock.running_for();
-        let (outcome, gone) = self.execute(signal, seen, &lease, halt, &step).await;
+        let (outcome, gone) = self.execute(signal, &lease, halt, &step).await;
         let time = clock.running_for().saturating_sub(began);
         let over = gone.or_else(|| halt.why.get().cloned());
         let outcome = match (outcome, over) {
@@ -152,13 +154,12 @@ impl Shop {
     async fn execute(
         &self,
         signal: &Signal,
-        seen: Vec<Preimage>,
         lease: &Lease<'_>,
         halt: &Stop,
         step: &Step,
     ) -> (Outcome, Option<String>) {
         let cancel = halt.token.child_token();
-        let running = self.run(signal, seen, lease, &cancel, step);
+        let running = self.run(signal, lease, &cancel, step);
         let keeping = lease.keep();
         let patience = self.grow_impatient(step);
         tokio::pin!(running, keeping, patience);
@@ -184,7 +185,6 @@ impl Shop {
     async fn run(
         &self,
         signal: &Signal,
-        seen: Vec<Preimage>,
         lease: &Lease<'_>,
         cancel: &CancellationToken,
         step: &Step,
@@ -200,17 +200,16 @@ impl Shop {
         self.screen.tell(&Told::Started(step.clone()));
         let planning = tokio::task::spawn_blocking({
             let (bench, signal) = (Arc::clone(&self.bench), signal.clone());
-            move || bench.leave(&signal, seen)
+            move || bench.leave(&signal)
         });
         let (tool, permit) = match planning.await {
             Ok(Ok(granted)) => granted,
-            Ok(Err(invalid)) => return Ok(Outcome::Failed(invalid.to_string())),
+            Ok(Err(error)) => return Ok(failed(error)),
             Err(_) => return Ok(Outcome::Failed(ToolError::Broken.to_string())),
         };
         Ok(match countersign_tools::run(tool, permit, cancel.clone()).await {
             Ok(output) => Outcome::Done(output),
-            Err(ToolError::Interrupted) => Outcome::Broken,
-            Err(error) => Outcome::Failed(error.to_string()),
+            Err(error) => failed(error),
         })
     }
 
@@ -257,6 +256,14 @@ impl Shop {
     }
 }
 
+fn failed(error: ToolError) -> Outcome {
+    match error {
+        ToolError::Interrupted => Outcome::Broken,
+        ToolError::Drift { .. } | ToolError::Moved => Outcome::Drifted(error.to_string()),
+        error => Outcome::Failed(error.to_string()),
+    }
+}
+
 /// Returns what is told and what is posted of an outcome.
 fn report(outcome: &Outcome, time: Duration) -> (Ended, Value) {
     let failed = |error: &str| {
@@ -277,6 +284,13 @@ fn report(outcome: &Outcome, time: Duration) -> (Ended, Value) {
             (ended, json!({"status": "completed", "result": result}))
         }
         Outcome::Failed(error) => failed(error),
+        Outcome::Drifted(error) => {
+            let (ended, mut body) = failed(error);
+            if let Some(fields) = body.as_object_mut() {
+                fields.insert("error_type".to_owned(), "file_changed".into());
+            }
+            (ended, body)
+        }
         Outcome::Broken => failed(CLIENT_STOPPED),
     }
 }

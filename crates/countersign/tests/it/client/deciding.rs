@@ -88,31 +88,60 @@ fn what_was_typed_before_a_card_was_not_meant_for_it() {
 }
 
 #[test]
-fn a_change_is_shown_against_the_file_and_bound_to_it() {
+fn the_client_says_what_is_here_and_writes_over_nothing_else() {
     let fake = Fake::start();
     let mut person = Person::at_a_terminal(&fake, &[]);
     std::fs::write(person.root.join("a.txt"), "one\ntwo\n").unwrap();
     person.sees("Ctrl-C stops.");
-    fake.next("/chat/stream");
+    let stream = fake.next("/chat/stream");
+    assert!(stream.query.contains("preimages=true"), "{}", stream.query);
     let input = json!({"path": "a.txt", "content": "one\nthree\n"});
     let mut asked = request("write_file", "Write `a.txt` on the client");
-    asked["preview_type"] = json!("generic");
+    let wanted = json!({"tool_id": asked["tool_id"], "tool_name": "write_file",
+        "tool_params": input, "timestamp": "2026-02-21T06:19:00Z"});
+    fake.say("tool.preview_request", &wanted);
+    let said = fake.next("/preimage").body;
+    let path = person.root.join("a.txt");
+    assert_eq!(
+        (&said["root"], &said["path"], &said["content"]),
+        (&json!(person.root), &json!(path), &json!("one\ntwo\n"))
+    );
+    asked["preview_type"] = json!("diff");
+    asked["diff_lines"] = json!(["--- a/a.txt", "+++ b/a.txt", "@@ -1 +1 @@", "-from the server"]);
     asked["tool_input"] = input.clone();
     fake.say("tool.approval_request", &asked);
     let card = person.sees("[s]kip › ");
-    assert!(card.contains("    -two\r\n    +three"), "{card}");
+    assert!(card.contains("    -from the server") && !card.contains("-two"), "{card}");
     person.types("a\r");
     fake.next("/approve");
-    std::fs::write(person.root.join("a.txt"), "something else\n").unwrap();
+    std::fs::write(&path, "something else\n").unwrap();
     let mut signal = signal_of(asked["tool_id"].as_str().unwrap(), "write_file", &input);
     signal["approval_id"] = asked["approval_id"].clone();
+    signal["preimages"] = json!([{"path": said["path"], "digest": said["digest"]}]);
     fake.say("tool.execution_signal", &signal);
     let body = fake.next("/result").body;
-    assert!(
-        body["error"].as_str().unwrap().contains("has changed since it was approved"),
-        "{body}"
-    );
+    assert_eq!(body["error_type"], "file_changed", "{body}");
+    let error = body["error"].as_str().unwrap();
+    assert!(error.contains("has changed since it was approved"), "{body}");
     assert_eq!(person.file("a.txt").as_deref(), Some("something else\n"));
+}
+
+#[test]
+fn a_client_is_told_that_it_stands_by_and_that_it_takes_over() {
+    let fake = Fake::start();
+    let mut person = Person::at_a_pipe(&fake, &[]);
+    person.sees("Ctrl-C stops.");
+    fake.next("/chat/stream");
+    for (role, message) in [("standing_by", "another client executes"), ("executing", "it is us")] {
+        fake.say("executor.role", &json!({"role": role, "message": message}));
+        person.sees(message);
+    }
+    let wanted = json!({"tool_id": Uuid::now_v7(), "tool_name": "write_file",
+        "tool_params": {"path": "../x", "content": ""}});
+    fake.say("tool.preview_request", &wanted);
+    let said = fake.next("/preimage").body;
+    let refusal = said["refusal"].as_str().unwrap();
+    assert!(refusal.contains("lies outside the project"), "{said}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) struct Fake {
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) path: String,
+    pub(crate) query: String,
     pub(crate) body: Value,
     pub(crate) last_event_id: Option<String>,
 }
@@ -146,7 +147,8 @@ async fn serve(
     let last_event_id = header("last-event-id");
     let path = uri.path().to_owned();
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    let seen = Seen { path: path.clone(), body, last_event_id: last_event_id.clone() };
+    let query = uri.query().unwrap_or_default().to_owned();
+    let seen = Seen { path: path.clone(), query, body, last_event_id: last_event_id.clone() };
     let answer = shared.answer(&path);
     let _ = shared.saw.lock().unwrap().send(seen);
     if let Some((status, body)) = answer {
@@ -158,6 +160,7 @@ async fn serve(
     }
     match (method, path.rsplit('/').next().unwrap()) {
         (Method::GET, "approvals") => json_body(&json!({"success": true, "approvals": []})),
+        (_, "preimage") => json_body(&json!({"success": true})),
         (_, "lease") => json_body(&json!({"success": true, "status": "executing"})),
         (_, "result") => json_body(&json!({"success": true, "status": "completed"})),
         (_, "approve") => json_body(&json!({"success": true, "status": "approved"})),

@@ -1,8 +1,9 @@
 //! A server and a client, each with a folder of its own, and what happens in them.
 
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,6 +81,39 @@ impl House {
         self.client = Some(child);
     }
 
+    /// Starts a client with a folder of its own, which lasts as long as it is held.
+    pub(crate) fn start_client_in(&self, folder: &str) -> SeenClient {
+        std::fs::create_dir_all(self.path(folder)).unwrap();
+        let mut child = countersign(self.folder.path())
+            .args(["client", "--server", &self.url, "--project", "default"])
+            .args(["--approvals", "elsewhere", "--json", "--root"])
+            .arg(self.path(folder))
+            .env("COUNTERSIGN_TOKEN", TOKEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        SeenClient { child, lines }
+    }
+
+    /// Opens a stream as `curl` would, without a word about who it is.
+    pub(crate) async fn look_on(&self) -> reqwest::Response {
+        let url = format!("{}/my/projects/default/chat/stream", self.url);
+        self.http.get(url).bearer_auth(TOKEN).send().await.unwrap()
+    }
+
+    /// Puts a file into a folder of this house.
+    pub(crate) fn put(&self, name: &str, content: &str) {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
     pub(crate) fn kill_client(&mut self) {
         if let Some(mut client) = self.client.take() {
             client.kill().unwrap();
@@ -139,6 +173,33 @@ impl House {
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+}
+
+/// A client whose words are read.
+pub(crate) struct SeenClient {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl SeenClient {
+    /// Returns the next thing it tells of a kind.
+    pub(crate) fn tells(&mut self, event: &str) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "it ended without `{event}`");
+            let told: Value = serde_json::from_str(&line).unwrap();
+            if told["event"] == event {
+                return told;
+            }
+        }
+    }
+}
+
+impl Drop for SeenClient {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
