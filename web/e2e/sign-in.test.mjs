@@ -23,11 +23,11 @@ test("who is not signed in is told how to get in, and gets in with a token", asy
   await page.getByText("countersign login", { exact: true }).waitFor();
   assert.equal(await page.getByText("restart the server").count(), 0);
 
-  await page.getByLabel("Token").fill("not-a-token");
+  await page.getByLabel("Token", { exact: true }).fill("not-a-token");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").getByText("This token does not sign you in").waitFor();
 
-  await page.getByLabel("Token").fill(TOKEN);
+  await page.getByLabel("Token", { exact: true }).fill(TOKEN);
   await page.keyboard.press("Enter");
   await connected(page);
   assert.match(page.url(), /\/agent$/, "nothing secret stays in the address");

@@ -16,8 +16,12 @@ const SERVE: [&str; 4] = ["serve", "--demo", "--listen", "127.0.0.1:0"];
 #[tokio::test]
 async fn login_prints_a_link_that_works_once_while_the_server_runs() {
     for more in [&[][..], &["--token", TOKEN]] {
-        let serving = Serving::start(&[&SERVE[..], more].concat(), &[]);
-        let home = serving.home.path().to_owned();
+        // It outlasts the server.
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_owned();
+        let mut command = countersign(&home);
+        command.args(SERVE).args(more);
+        let serving = Serving::of(command, tempfile::tempdir().unwrap());
         let file = home.join(".local/share/countersign/server.json");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let said = run(&home, &["login", "--no-qr"]);
