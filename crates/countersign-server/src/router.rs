@@ -60,7 +60,11 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .layer(header(CONTENT_SECURITY_POLICY, CSP))
         .layer(header(X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(X_FRAME_OPTIONS, "DENY"))
-        .layer(header(REFERRER_POLICY, "no-referrer"))
+        // The sign-in page has its own: see there.
+        .layer(SetResponseHeaderLayer::if_not_present(
+            REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ))
         .layer(from_fn_with_state(hosts, guard))
         .layer(CatchPanicLayer::new())
         .with_state(app)

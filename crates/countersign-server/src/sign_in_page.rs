@@ -113,7 +113,9 @@ pub(crate) fn answer(app: &App, headers: &HeaderMap, notice: SignInNotice) -> Re
     let host = host(headers);
     let is_readable = !app.host_names.is_https(host) && !is_loopback(host);
     let page = written(notice, is_readable);
-    (notice.status(), [(header::CACHE_CONTROL, "no-store")], Html(page)).into_response()
+    // With `no-referrer` browsers send the form with the origin `null`, which `guard` refuses.
+    let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "strict-origin")];
+    (notice.status(), headers, Html(page)).into_response()
 }
 
 fn written(notice: SignInNotice, is_readable: bool) -> String {

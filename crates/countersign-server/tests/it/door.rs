@@ -207,6 +207,8 @@ async fn the_sign_in_page_takes_a_token_and_says_what_is_true() {
     let world = World::playing(NOTHING).await;
     let page = get(&world, "/history", &[]).await;
     assert_eq!(page.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(page.headers()["referrer-policy"], "strict-origin", "else its form has no origin");
+    assert_eq!(get(&world, "/healthz", &[]).await.headers()["referrer-policy"], "no-referrer");
     let text = page.text().await.unwrap();
     for part in ["<main", "<header", "action=\"/sign-in\"", "countersign login", "<label"] {
         assert!(text.contains(part), "{part}: {text}");
