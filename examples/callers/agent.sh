@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same with curl and a shell: asks the gate, runs one command, reports.
+# The same with curl, jq and a shell: asks the gate, runs what was approved, reports.
 #
 #     COUNTERSIGN_TOKEN=… sh agent.sh date -u
 set -eu
@@ -9,26 +9,27 @@ ask() {
     curl --silent --show-error --fail-with-body -H "Authorization: Bearer $COUNTERSIGN_TOKEN" \
         -H "Content-Type: application/json" "$@"
 }
-field() { # the value of one field of a flat JSON answer
-    sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"
+field() { # the value of one field of an answer
+    printf %s "$answer" | jq --raw-output ".$1"
 }
 
-command=$1
-shift
-args=$(for word in "$@"; do printf ',"%s"' "$word"; done)
-answer=$(ask "$tools/calls" --data "{\"tool_name\":\"execute_command\",\"wait_seconds\":60,
-    \"tool_input\":{\"command\":\"$command\",\"args\":[${args#,}]}}")
-id=$(printf %s "$answer" | field tool_id)
-while [ "$(printf %s "$answer" | field status)" = awaiting_approval ]; do
+call=$(jq --null-input '{tool_name: "execute_command", wait_seconds: 60,
+    tool_input: {command: $ARGS.positional[0], args: $ARGS.positional[1:]}}' --args -- "$@")
+answer=$(ask "$tools/calls" --data "$call")
+while [ "$(field status)" = awaiting_approval ]; do
     echo "waiting for a person to decide …" >&2
-    answer=$(ask "$tools/$id?wait_seconds=60")
+    answer=$(ask "$tools/$(field tool_id)?wait_seconds=60")
 done
-if [ "$(printf %s "$answer" | field status)" != approved ]; then
-    echo "not allowed: $answer" >&2
+if [ "$(field status)" != approved ]; then
+    echo "not allowed: $(field error)" >&2
     exit 1
 fi
+# As it was approved: a person may have changed it. jq quotes each word for the shell.
+words=$(printf %s "$answer" | jq --raw-output '[.tool_input.command] + (.tool_input.args // []) | @sh')
+eval "set -- $words"
 code=0
-"$command" "$@" || code=$?
-success=$([ "$code" = 0 ] && echo true || echo false)
-ask "$tools/$id/result" --data "{\"status\":\"completed\",\"result\":{\"success\":$success,\"exit_code\":$code}}" >&2
+"$@" || code=$?
+result=$(jq --null-input --argjson code "$code" \
+    '{status: "completed", result: {success: ($code == 0), exit_code: $code}}')
+ask "$tools/$(field tool_id)/result" --data "$result" >&2
 exit "$code"

@@ -7,6 +7,7 @@ mod elsewhere;
 mod outside;
 mod permit;
 mod rehearsing;
+mod seen;
 mod state;
 
 use std::borrow::Cow;
@@ -61,6 +62,10 @@ pub struct Basis {
     /// The client it was judged and shown with, where one runs it and has said what is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<ClientWitness>,
+    /// Who told of the call after the fact, where the gate did not decide it itself: such a call is a
+    /// record of what was seen, and gives nobody leave to run anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<String>,
 }
 
 /// One call on its way, and everything its decision is bound to.

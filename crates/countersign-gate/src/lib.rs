@@ -36,6 +36,7 @@ mod rehearsals;
 mod retention;
 mod rulebook;
 mod rules;
+mod seen;
 mod simulate;
 pub mod store;
 mod submit;
@@ -61,6 +62,7 @@ pub use patience::patiently;
 pub use recovery::interrupted;
 pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE_FILE};
 pub use rules::{RuleDraft, RulesError, Terms};
+pub use seen::SeenCall;
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
     Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,

@@ -162,7 +162,7 @@ fn speaking(was: &Verdict, is: &Verdict) -> Vec<String> {
 fn decided(call: &Approval) -> Option<Decided> {
     let by_person = |by: &By| match by {
         By::Person(_) | By::PersonSaying { .. } | By::Callback => Some(Decided::Approved),
-        By::Policy => None,
+        By::Policy | By::AgentPrompt => None,
     };
     match &call.state {
         State::Pending | State::AwaitingApproval { .. } => None,

@@ -11,9 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::chat::hub::Hubs;
 use crate::chat::post::Clients;
+use crate::hook_spool::HookSpool;
+use crate::host_names::HostNames;
 use crate::projects::Projects;
 use crate::runs::Runs;
-use crate::sign_in::SignIns;
+use crate::sign_in::{LocalCredential, SignIns};
 use crate::ways::ApprovalSwitch;
 
 /// Who answers the prompts.
@@ -81,6 +83,18 @@ pub(crate) struct Parts {
     pub(crate) body_patience: Duration,
     pub(crate) hubs: Hubs,
     pub(crate) clients: Clients,
+    /// The names it answers to beside its addresses.
+    pub(crate) host_names: Arc<HostNames>,
+}
+
+/// How a server is reached, and what it serves beside its parts.
+#[derive(Default)]
+pub(crate) struct ServerPlace {
+    pub(crate) host_names: Arc<HostNames>,
+    /// What the commands of this machine come in with.
+    pub(crate) local: Option<LocalCredential>,
+    /// Where hooks leave word of the calls they see.
+    pub(crate) hook_spool: Option<HookSpool>,
 }
 
 impl std::ops::Deref for App {
@@ -98,8 +112,9 @@ impl App {
         identity: ServerIdentity,
         body_patience: Duration,
         stopping: CancellationToken,
+        (host_names, local): (Arc<HostNames>, Option<LocalCredential>),
     ) -> Self {
-        let sign_ins = SignIns::new(config.gate.clone(), config.credential);
+        let sign_ins = SignIns::new(config.gate.clone(), config.credential, local);
         Self(Arc::new(Parts {
             projects: Projects::new(config.gate.clone(), config.workspaces),
             gate: config.gate,
@@ -120,6 +135,7 @@ impl App {
             body_patience,
             hubs: Hubs::default(),
             clients: Clients::default(),
+            host_names,
         }))
     }
 

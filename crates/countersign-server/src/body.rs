@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use axum::extract::{FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::extract::{FromRequest, Query, Request};
+use axum::http::{StatusCode, Uri, header};
 use futures_util::StreamExt;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use tokio::time::timeout;
@@ -16,6 +16,9 @@ pub(crate) const LIMIT: usize = 4 * 1024 * 1024;
 
 /// What a client read for us may be longer: 10 MiB of text, with all that JSON makes of it.
 pub(crate) const RESULT_LIMIT: usize = 24 * 1024 * 1024;
+
+/// What somebody types into a form.
+const FORM_LIMIT: usize = 4096;
 
 /// How much of a body that is too large is read all the same, so that its sender hears the answer.
 const DRAINED: usize = 64 * 1024 * 1024;
@@ -46,6 +49,23 @@ impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         let body = whole(request, app.body_patience, LIMIT).await?;
         parse(if body.is_empty() { b"{}" } else { &body }).map(Self)
+    }
+}
+
+/// The fields of a form that a browser sends.
+pub(crate) struct FormBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for FormBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        let bad = || ApiError::bad_request("bad_form", "this is not the form of that page");
+        let body = whole(request, app.body_patience, FORM_LIMIT).await?;
+        // A form is written as the query of an address is.
+        let query = String::from_utf8(body).map_err(|_| bad())?;
+        let uri = Uri::builder().path_and_query(format!("/?{query}")).build();
+        let Query(fields) = Query::try_from_uri(&uri.map_err(|_| bad())?).map_err(|_| bad())?;
+        Ok(Self(fields))
     }
 }
 

@@ -4,6 +4,7 @@
 //! made to point here. Neither may reach a handler, whatever credential the browser adds.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
@@ -11,29 +12,36 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
+use crate::host_names::HostNames;
 
 /// Which hosts this server answers to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Guard {
     address: SocketAddr,
+    names: Arc<HostNames>,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address }
+    pub(crate) fn new(address: SocketAddr, names: Arc<HostNames>) -> Self {
+        Self { address, names }
     }
 
-    fn check(self, headers: &HeaderMap) -> Result<(), ApiError> {
+    fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let host =
             headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        if !self.answers_to(host) {
-            return Err(ApiError::forbidden(
-                "bad_host",
-                format!("this server does not answer to the host `{host}`"),
-            ));
+        let is_named = self.names.include(host, self.address.port());
+        if !is_named && !self.answers_to(host) {
+            let why = format!("this server does not answer to the host `{host}`");
+            let hint = "to reach it by this name, start it with --allow-host or --public-url";
+            return Err(ApiError { hint: Some(hint), ..ApiError::forbidden("bad_host", why) });
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
-        let same = |origin: &[u8]| origin.strip_prefix(b"http://") == Some(host.as_bytes());
+        // Behind a name there may be a proxy that speaks TLS.
+        let schemes: &[&str] = if is_named { &["http://", "https://"] } else { &["http://"] };
+        let same = |origin: &[u8]| {
+            let mut hosts = schemes.iter().filter_map(|it| origin.strip_prefix(it.as_bytes()));
+            hosts.any(|it| it.eq_ignore_ascii_case(host.as_bytes()))
+        };
         if origins.all(|origin| same(origin.as_bytes())) {
             Ok(())
         } else {
@@ -42,7 +50,7 @@ impl Guard {
     }
 
     /// Names could be made to point here; addresses and `localhost` cannot.
-    fn answers_to(self, host: &str) -> bool {
+    fn answers_to(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
             _ => (host, Some(80)),
@@ -92,14 +100,34 @@ mod tests {
         check("127.0.0.1:4180", Some("null"), false);
     }
 
+    #[test]
+    fn a_name_that_was_allowed_gets_through_also_behind_tls_and_no_other_page_does() {
+        let names = HostNames {
+            public_url: Some("https://gate.example".parse().unwrap()),
+            allowed: vec!["mybox.local".parse().unwrap()],
+        };
+        let guard = Guard::new("0.0.0.0:4180".parse().unwrap(), Arc::new(names));
+        let passes = |host: &str, origin: &str| guard.check(&headers(host, Some(origin))).is_ok();
+        assert!(passes("gate.example", "https://gate.example"));
+        assert!(passes("mybox.local:4180", "http://mybox.local:4180"));
+        assert!(!passes("gate.example", "https://evil.example"));
+        assert!(!passes("mybox.local:4180", "http://gate.example"));
+        assert!(!passes("evil.example:4180", "http://evil.example:4180"));
+        assert!(!passes("192.168.0.7:4180", "https://192.168.0.7:4180"));
+    }
+
     #[track_caller]
     fn check(host: &str, origin: Option<&str>, passes: bool) {
+        let guard = Guard::new("127.0.0.1:4180".parse().unwrap(), Arc::default());
+        assert_eq!(guard.check(&headers(host, origin)).is_ok(), passes, "{host} {origin:?}");
+    }
+
+    fn headers(host: &str, origin: Option<&str>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
-        let guard = Guard::new("127.0.0.1:4180".parse().unwrap());
-        assert_eq!(guard.check(&headers).is_ok(), passes, "{host} {origin:?}");
+        headers
     }
 }

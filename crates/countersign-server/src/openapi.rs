@@ -15,7 +15,9 @@ use crate::rules::{check, simulate, view};
 use crate::sessions::{SessionList, SessionView, messages};
 use crate::socket::{command, message, request};
 use crate::tools::{available, calls, executions, lease, preimage, result};
-use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessions, undo};
+use crate::{
+    approvals, audit, chat, diffs, docs, health, identity, rules, sessions, sign_in_links, undo,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -31,6 +33,7 @@ use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessio
         health::readyz,
         health::metrics,
         identity::prove,
+        sign_in_links::make,
         projects::list,
         projects::make,
         projects::get,

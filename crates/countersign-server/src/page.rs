@@ -2,13 +2,14 @@
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 use serde::Deserialize;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::sign_in::{SignedIn, cookie_header};
+use crate::sign_in::SignedIn;
+use crate::sign_in_page::{self, SignInNotice};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
@@ -21,9 +22,13 @@ pub(crate) struct TokenQuery {
 }
 
 /// `GET /`: the page is at `/agent`.
-pub(crate) async fn root(query: Query<TokenQuery>, state: State<App>) -> Response {
+pub(crate) async fn root(
+    query: Query<TokenQuery>,
+    state: State<App>,
+    headers: HeaderMap,
+) -> Response {
     match &query.token {
-        Some(_) => sign_in(query, &state).await,
+        Some(_) => sign_in(query, &state, &headers).await,
         None => Redirect::to("/agent").into_response(),
     }
 }
@@ -32,12 +37,13 @@ pub(crate) async fn root(query: Query<TokenQuery>, state: State<App>) -> Respons
 pub(crate) async fn agent(
     query: Query<TokenQuery>,
     state: State<App>,
+    headers: HeaderMap,
     person: Result<SignedIn, ApiError>,
 ) -> Response {
     match (&query.token, person) {
-        (Some(_), _) => sign_in(query, &state).await,
+        (Some(_), _) => sign_in(query, &state, &headers).await,
         (None, Ok(_)) => file("index.html"),
-        (None, Err(_)) => (StatusCode::UNAUTHORIZED, Html(HOW_TO_SIGN_IN)).into_response(),
+        (None, Err(_)) => sign_in_page::answer(&state, &headers, SignInNotice::None),
     }
 }
 
@@ -48,26 +54,17 @@ pub(crate) async fn asset(_: SignedIn, Path(path): Path<String>) -> Response {
 
 /// Exchanges the token in the address for a cookie and the page's own secret, and takes it out of the
 /// address.
-async fn sign_in(Query(query): Query<TokenQuery>, State(app): &State<App>) -> Response {
-    let secrets = match app.sign_ins.exchange(&query.token.unwrap_or_default()).await {
-        Ok(secrets) => secrets,
-        Err(error) => return error.into_response(),
-    };
-    let signed_in = secrets.and_then(|it| Some((cookie_header(app.port, &it.cookie)?, it.page)));
-    match signed_in {
-        Some((cookie, page_secret)) => {
-            // What comes after `#` stays in the browser: the page takes it out of the address at once.
-            let page = format!("/agent#session={page_secret}");
-            ([(header::SET_COOKIE, cookie)], Redirect::to(&page)).into_response()
-        }
-        None => (StatusCode::UNAUTHORIZED, Html(HOW_TO_SIGN_IN)).into_response(),
+async fn sign_in(
+    Query(query): Query<TokenQuery>,
+    State(app): &State<App>,
+    headers: &HeaderMap,
+) -> Response {
+    match app.sign_ins.exchange(&query.token.unwrap_or_default()).await {
+        Ok(Some(secrets)) => sign_in_page::signed_in(app, headers, &secrets),
+        Ok(None) => sign_in_page::answer(app, headers, SignInNotice::LinkIsVoid),
+        Err(error) => error.into_response(),
     }
 }
-
-const HOW_TO_SIGN_IN: &str = "<!doctype html><html lang=en><meta charset=utf-8>\
-<meta name=viewport content='width=device-width'><title>Countersign: sign in</title>\
-<h1>Sign in</h1><p>Open the sign-in link that <code>countersign</code> printed in the terminal. \
-It works once; restart the server for a new one.</p></html>";
 
 fn file(path: &str) -> Response {
     match Built::get(path) {

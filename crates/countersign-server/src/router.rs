@@ -21,8 +21,8 @@ use crate::rules::{check, simulate};
 use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, preimage, result};
 use crate::{
-    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions, socket,
-    undo,
+    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions,
+    sign_in_links, sign_in_page, socket, undo,
 };
 
 /// Scripts, styles and connections only from here; nothing may frame the page.
@@ -39,6 +39,9 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/docs", get(docs::get))
         .route("/docs/style.css", get(docs::style))
         .route("/identity", post(identity::prove))
+        .route("/sign-in", get(sign_in_page::show).post(sign_in_page::sign_in))
+        .route("/sign-in/style.css", get(sign_in_page::style))
+        .route("/sign-in/links", post(sign_in_links::make))
         .route("/", get(page::root))
         .route("/agent", get(page::agent))
         .route("/agent/{session}", get(page::agent))
@@ -57,7 +60,11 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .layer(header(CONTENT_SECURITY_POLICY, CSP))
         .layer(header(X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(X_FRAME_OPTIONS, "DENY"))
-        .layer(header(REFERRER_POLICY, "no-referrer"))
+        // The sign-in page has its own: see there.
+        .layer(SetResponseHeaderLayer::if_not_present(
+            REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ))
         .layer(from_fn_with_state(hosts, guard))
         .layer(CatchPanicLayer::new())
         .with_state(app)

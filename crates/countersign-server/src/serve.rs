@@ -1,17 +1,21 @@
 //! Serving: from a listener to the last open socket.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_gate::{StoreError, after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, ServerConfig};
+use crate::app::{App, ServerConfig, ServerPlace};
 use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
 use crate::guard::Guard;
+use crate::hook_spool::HookSpool;
+use crate::host_names::HostNames;
 use crate::router::router;
-use crate::{body, membership, runs};
+use crate::sign_in::LocalCredential;
+use crate::{body, hook_spool, membership, runs};
 
 /// How long what runs gets to come to its end when the server is to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,6 +25,7 @@ pub struct Server {
     config: ServerConfig,
     body_patience: Duration,
     connection_limits: ConnectionLimits,
+    place: ServerPlace,
 }
 
 /// Why a server did not serve.
@@ -45,7 +50,29 @@ impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
         let connection_limits = ConnectionLimits::default();
-        Self { config, body_patience: body::PATIENCE, connection_limits }
+        let place = ServerPlace::default();
+        Self { config, body_patience: body::PATIENCE, connection_limits, place }
+    }
+
+    /// Sets the names that the server answers to beside its own addresses.
+    #[must_use]
+    pub fn with_host_names(mut self, names: HostNames) -> Self {
+        self.place.host_names = Arc::new(names);
+        self
+    }
+
+    /// Lets the commands of this machine in, while the server runs.
+    #[must_use]
+    pub fn with_local_credential(mut self, local: LocalCredential) -> Self {
+        self.place.local = Some(local);
+        self
+    }
+
+    /// Records the calls that hooks tell of in a spool.
+    #[must_use]
+    pub fn with_hook_spool(mut self, spool: HookSpool) -> Self {
+        self.place.hook_spool = Some(spool);
+        self
     }
 
     /// Sets how long the body of a request may take to come.
@@ -78,12 +105,16 @@ impl Server {
         }
         let stopping = CancellationToken::new();
         let identity = gate.server_identity().await?;
-        let app = App::new(self.config, address, identity, self.body_patience, stopping.clone());
+        let ServerPlace { host_names, local, hook_spool } = self.place;
+        let named = (host_names.clone(), local);
+        let app =
+            App::new(self.config, address, identity, self.body_patience, stopping.clone(), named);
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;
         gate.keep_membership();
         let among_others = tokio::spawn(membership::keep(app.clone()));
+        let recording = hook_spool.map(|it| tokio::spawn(hook_spool::record(app.clone(), it)));
         let ending = app.clone();
         let graceful = async move {
             stop.await;
@@ -91,7 +122,7 @@ impl Server {
             stopping.cancel();
             ending.runs.tasks.close();
         };
-        let router = router(app.clone(), Guard::new(address));
+        let router = router(app.clone(), Guard::new(address, host_names));
         let table = ConnectionTable::new(self.connection_limits);
         let clock = gate.clock().clone();
         tokio::select! {
@@ -104,6 +135,10 @@ impl Server {
             let _ = tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await;
         }
         among_others.abort();
+        if let Some(recording) = recording {
+            // What is left of it is recorded by the next server.
+            let _ = tokio::time::timeout(PATIENCE, recording).await;
+        }
         // Who cannot say goodbye is taken for dead a little later.
         let _ = tokio::time::timeout(PATIENCE, gate.leave()).await;
         Ok(())

@@ -3,7 +3,7 @@
 //! Secrets are compared and stored only as digests, so neither memory dumps of the table nor timing
 //! tell anything about them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,12 +59,62 @@ impl Credential {
     }
 }
 
+/// How long a link is good that was asked for while the server runs.
+pub(crate) const LINK_LIFE: Duration = Duration::from_mins(10);
+
+/// How many links may wait to be used.
+const MOST_LINKS: usize = 32;
+
+/// What opens the door for the commands of this machine while the server runs, and no longer.
+pub struct LocalCredential {
+    digest: Digest,
+    name: String,
+}
+
+impl LocalCredential {
+    /// Returns a new one for a person of this name, and its secret.
+    pub fn new(name: impl Into<String>) -> Result<(Self, String), getrandom::Error> {
+        let secret = secret()?;
+        let digest = Digest::of(secret.as_bytes());
+        Ok((Self { digest, name: name.into() }, secret))
+    }
+}
+
+/// What came of a token that somebody typed.
+pub(crate) enum TypedSignIn {
+    Good(PageSecrets),
+    Unknown,
+    TooManyAttempts,
+}
+
+/// Wrong tokens that were typed lately, from wherever: guessing is slow.
+#[derive(Default)]
+struct FailedAttempts(Mutex<VecDeque<Timestamp>>);
+
+impl FailedAttempts {
+    /// So many in so many seconds, and no more.
+    const MOST: usize = 10;
+    const SECONDS: i64 = 60;
+
+    fn are_too_many(&self, now: Timestamp) -> bool {
+        let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.retain(|at| now.duration_since(*at).as_secs() < Self::SECONDS);
+        attempts.len() >= Self::MOST
+    }
+
+    fn note(&self, now: Timestamp) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(now);
+    }
+}
+
 /// Knows who may come in.
 pub(crate) struct SignIns {
     gate: Gate,
     token: Option<Digest>,
-    // None once it is used.
-    link: Mutex<Option<Digest>>,
+    local: Option<LocalCredential>,
+    /// The links that nobody has used yet, with the moment from which on each is void.
+    links: Mutex<Vec<(Digest, Option<Timestamp>)>>,
+    failed: FailedAttempts,
     /// When each token of an open stream or socket was last found to be good.
     found_good: Mutex<HashMap<Uuid, Timestamp>>,
 }
@@ -78,12 +128,48 @@ pub(crate) struct PageSecrets {
 }
 
 impl SignIns {
-    pub(crate) fn new(gate: Gate, credential: Credential) -> Self {
-        let (token, link) = match credential {
-            Credential::Token(token) => (Some(Digest::of(token.as_bytes())), None),
-            Credential::Link(link) => (None, Some(Digest::of(link.0.as_bytes()))),
+    pub(crate) fn new(gate: Gate, credential: Credential, local: Option<LocalCredential>) -> Self {
+        let (token, links) = match credential {
+            Credential::Token(token) => (Some(Digest::of(token.as_bytes())), Vec::new()),
+            Credential::Link(link) => (None, vec![(Digest::of(link.0.as_bytes()), None)]),
         };
-        Self { gate, token, link: Mutex::new(link), found_good: Mutex::default() }
+        Self {
+            gate,
+            token,
+            local,
+            links: Mutex::new(links),
+            failed: FailedAttempts::default(),
+            found_good: Mutex::default(),
+        }
+    }
+
+    /// Makes another one-time link, good for a while.
+    pub(crate) fn new_link(&self) -> Result<SignInLink, getrandom::Error> {
+        let link = SignInLink(secret()?);
+        let now = self.gate.clock().now();
+        let mut links = self.lock_links();
+        links.retain(|(_, until)| until.is_none_or(|until| now < until));
+        // Who asks for many uses the last: the oldest go.
+        if links.len() >= MOST_LINKS {
+            links.remove(0);
+        }
+        links.push((Digest::of(link.0.as_bytes()), Some(after(now, LINK_LIFE))));
+        Ok(link)
+    }
+
+    /// Exchanges what somebody typed for the secrets of a page, unless too much of it was wrong lately.
+    pub(crate) async fn exchange_typed(&self, given: &str) -> Result<TypedSignIn, ApiError> {
+        let now = self.gate.clock().now();
+        if self.failed.are_too_many(now) {
+            return Ok(TypedSignIn::TooManyAttempts);
+        }
+        match self.exchange(given).await? {
+            Some(secrets) => Ok(TypedSignIn::Good(secrets)),
+            None => {
+                self.failed.note(now);
+                Ok(TypedSignIn::Unknown)
+            }
+        }
     }
 
     /// Exchanges a token or the link for the secrets of a page.
@@ -181,17 +267,28 @@ impl SignIns {
         if self.token.as_ref().is_some_and(|token| same(token, given)) {
             return Ok(Some(Caller::admin()));
         }
+        if let Some(local) = self.local.as_ref().filter(|local| same(&local.digest, given)) {
+            return Ok(Some(Caller { name: local.name.clone(), ..Caller::admin() }));
+        }
         let found = self.gate.store().find_token(&Digest::of(given.as_bytes())).await?;
         Ok(found.map(|it| Caller { name: it.name, role: it.role, token: Some(it.id) }))
     }
 
     fn use_link(&self, given: &str) -> bool {
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = link.as_ref().is_some_and(|link| same(link, given));
-        if good {
-            *link = None;
+        let now = self.gate.clock().now();
+        let is_good = |(link, until): &(Digest, Option<Timestamp>)| {
+            same(link, given) && until.is_none_or(|until| now < until)
+        };
+        let mut links = self.lock_links();
+        let found = links.iter().position(is_good);
+        if let Some(used) = found {
+            links.remove(used);
         }
-        good
+        found.is_some()
+    }
+
+    fn lock_links(&self) -> MutexGuard<'_, Vec<(Digest, Option<Timestamp>)>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn sign_in_of_cookie(
@@ -217,11 +314,14 @@ fn caller_of(PageSignIn { name, role, token, page_secret: _ }: PageSignIn) -> Ca
 ///
 /// Cookies do not know ports, so the name does: two servers on one machine stay apart. For the same
 /// reason the cookie alone opens nothing: the browser sends it to whoever holds another port.
-pub(crate) fn cookie_header(port: u16, secret: &str) -> Option<HeaderValue> {
+pub(crate) fn cookie_header(port: u16, secret: &str, is_https: bool) -> Option<HeaderValue> {
     let life = COOKIE_LIFE.as_secs();
-    format!("countersign_{port}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}")
-        .parse()
-        .ok()
+    let secure = if is_https { "; Secure" } else { "" };
+    format!(
+        "countersign_{port}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}{secure}"
+    )
+    .parse()
+    .ok()
 }
 
 /// The name of whoever showed a credential that is good for the route.

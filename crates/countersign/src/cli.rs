@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod client;
 mod hook;
+mod login;
 mod machine;
 mod policy;
 mod token;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use countersign_gate::Settings;
+use countersign_server::{HostName, PublicUrl};
 use secrecy::SecretString;
 
 pub(crate) use at_server::AtServer;
@@ -26,8 +28,9 @@ pub(crate) use bench::{
 pub(crate) use client::{Approvals, ClientArgs};
 pub(crate) use hook::{
     Asking, HookArgs, HookCommand, HookInstallArgs, HookPlace, HookUninstallArgs, McpArgs,
-    McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs,
+    McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs, ProbeClaudeArgs,
 };
+pub(crate) use login::LoginArgs;
 pub(crate) use machine::{DoctorArgs, SandboxExecArgs, SandboxSwitch};
 pub(crate) use policy::{
     PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
@@ -123,9 +126,24 @@ back. A PostgreSQL is backed up with its own tools; after putting it back, say
         after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
     )]
     Bench(BenchCommand),
-    /// Says what is there and what is missing: key, Claude Code, sandbox, database, port.
-    #[command(after_help = "Example:\n  countersign doctor")]
+    /// Prints a fresh one-time sign-in link and its QR code, while the server runs.
+    #[command(after_help = "Examples:
+  countersign login
+  countersign login --no-qr --data ~/gate-data
+
+The link signs one browser in, once, within ten minutes. The server is found by its data folder; only its
+own user can read what opens its door.")]
+    Login(LoginArgs),
+    /// Says what is there, what guards Claude Code and what is wrong; fails if something that matters is.
+    #[command(after_help = "Examples:
+  countersign doctor
+  countersign doctor --json
+
+Each line has a mark: `ok`, `!!` for what is wrong, `--` for what is only good to know.")]
     Doctor(DoctorArgs),
+    /// Runs Claude Code once where there is no network, to see that it calls the hook; `hook install` starts this.
+    #[command(hide = true, after_help = "Example:\n  (`hook install` starts it)")]
+    ProbeClaude(ProbeClaudeArgs),
     /// Becomes a command inside the sandbox, which starts this; not for calling by hand.
     #[command(hide = true, after_help = "Example:\n  (the sandbox starts it)")]
     SandboxExec(SandboxExecArgs),
@@ -223,6 +241,14 @@ pub(crate) struct ServeArgs {
     /// Opens the page in the browser.
     #[arg(long)]
     pub(crate) open: bool,
+    /// How people reach the page, where that is not the address it listens on: links and QR codes lead
+    /// there. `https://…` where a proxy in front of it speaks TLS.
+    #[arg(long, value_name = "URL", env = "COUNTERSIGN_PUBLIC_URL")]
+    pub(crate) public_url: Option<PublicUrl>,
+    /// A name that the server answers to beside its addresses, such as mybox.local; may be given several
+    /// times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<HostName>,
     /// The key for the Messages API.
     #[arg(long = "api-key", env = "ANTHROPIC_API_KEY", hide = true, hide_env_values = true)]
     pub(crate) api_key: Option<SecretString>,

@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod hook;
 mod link;
+pub(crate) mod login;
 pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod openapi;

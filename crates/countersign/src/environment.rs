@@ -95,6 +95,23 @@ pub(crate) fn own_program() -> std::io::Result<PathBuf> {
     std::env::current_exe()
 }
 
+/// Returns what the user is called.
+pub(crate) fn user_name() -> Option<String> {
+    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    name.filter(|name| !name.is_empty() && !name.chars().any(char::is_control))
+}
+
+/// Returns everything in the environment, for a child that is to see what its user's shell would give it.
+pub(crate) fn whole() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// Returns the folders that programs are looked for in.
+pub(crate) fn search_path() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
+}
+
 /// Returns whether approvals may not be bypassed here.
 pub(crate) fn approval_is_enforced() -> bool {
     std::env::var_os("TOOL_APPROVAL_ENABLED").is_some_and(|value| value == "true")

@@ -9,8 +9,10 @@ mod credential_file;
 mod environment;
 mod hint;
 mod output;
+mod own_child;
 mod paint;
 mod record;
+mod running_server;
 mod server_proof;
 
 use std::process::ExitCode;
@@ -35,7 +37,9 @@ fn main() -> ExitCode {
         Command::Undo(undo) => commands::undo::run(&undo),
         Command::Backup(backup) => commands::backup::run(&backup),
         Command::Bench(bench) => commands::bench::run(bench),
-        Command::Doctor(doctor) => commands::doctor::run(&doctor),
+        Command::Login(login) => commands::login::run(&login),
+        Command::Doctor(doctor) => return exit_code(commands::doctor::run(&doctor)),
+        Command::ProbeClaude(probe) => commands::hook::probe_inside(&probe),
         Command::SandboxExec(exec) => return exit_code(commands::sandbox::exec(&exec)),
         Command::RunCanonical => return exit_code(commands::run_canonical::run()),
         Command::Openapi => commands::openapi::run(),

@@ -180,6 +180,10 @@ impl Approval {
         let state = match self.state {
             State::AwaitingApproval { .. } => State::Timeout { at: now },
             State::Approved { by, .. } => failed(by, now, unclaimed(self.call.executor)),
+            State::Executing { by, lease: Some(_), .. } if self.basis.reported_by.is_some() => {
+                let failure = super::seen::without_result(&by);
+                failed(by, now, failure)
+            }
             State::Executing { by, lease: Some(_), .. } => failed(by, now, client_lost()),
             other => other,
         };
@@ -191,7 +195,7 @@ fn failed(by: super::By, at: Timestamp, failure: Failure) -> State {
     State::Failed { by: Some(by), at, failure, replaced_by: None }
 }
 
-fn tool_error(error: &str) -> Failure {
+pub(super) fn tool_error(error: &str) -> Failure {
     Failure { error_type: "tool_error".to_owned(), error: error.to_owned() }
 }
 

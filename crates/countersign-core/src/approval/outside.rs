@@ -45,6 +45,7 @@ impl Approval {
     fn said_yes(&self, effect: &Effect, by: &By) -> bool {
         match by {
             By::Person(_) | By::PersonSaying { .. } | By::Callback => true,
+            By::AgentPrompt => false,
             By::Policy => {
                 let what = masked_text(&format!("{}; ", risk::factor(effect).1));
                 self.verdict.reasons.iter().any(|reason| {

@@ -26,6 +26,8 @@ pub enum By {
     },
     /// The callback of a program that embeds the library.
     Callback,
+    /// Somebody at the prompt of another agent, which reported that it asked there.
+    AgentPrompt,
 }
 
 impl By {
@@ -42,7 +44,7 @@ impl By {
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::PersonSaying { words, .. } => Some(words),
-            Self::Policy | Self::Person(_) | Self::Callback => None,
+            Self::Policy | Self::Person(_) | Self::Callback | Self::AgentPrompt => None,
         }
     }
 }
@@ -53,6 +55,7 @@ impl fmt::Display for By {
             Self::Policy => f.write_str("policy"),
             Self::Person(name) | Self::PersonSaying { name, .. } => f.write_str(name),
             Self::Callback => f.write_str("callback"),
+            Self::AgentPrompt => f.write_str("agent prompt"),
         }
     }
 }

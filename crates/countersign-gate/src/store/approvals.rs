@@ -4,7 +4,11 @@ mod change;
 mod listed;
 mod row;
 
-use countersign_core::{Approval, ApprovalId, ExecutionId, Executor, ProjectId, RunId, Status};
+use std::time::Duration;
+
+use countersign_core::{
+    Approval, ApprovalId, ExecutionId, Executor, ProjectId, RunId, Status, ToolCall,
+};
 use jiff::Timestamp;
 
 pub(super) use self::change::change;
@@ -18,6 +22,9 @@ use super::{Store, StoreError, StoredRule, json, rules};
 
 /// How many calls one sweep of deadlines settles: bounds how long others wait for it.
 const SWEEP: usize = 256;
+
+/// How long before it was told of a call may have been recorded otherwise.
+const RECENT: Duration = Duration::from_hours(1);
 
 /// What a transition found and left.
 #[derive(Debug)]
@@ -271,9 +278,17 @@ fn handed_in(
 ) -> Result<Option<ApprovalId>, StoreError> {
     let (call, basis) = (&approval.call, &approval.basis);
     let is_heir = basis.asked_again.is_some() || basis.edited_from.is_some();
+    if basis.reported_by.is_some() {
+        return seen_before(ledger, approval);
+    }
     if call.executor != Executor::Caller || is_heir {
         return Ok(None);
     }
+    caller_has(ledger, call)
+}
+
+/// Returns the call that was handed in under the same name in the same conversation.
+fn caller_has(ledger: &mut Ledger<'_>, call: &ToolCall) -> Result<Option<ApprovalId>, StoreError> {
     let row = ledger.one(
         "SELECT approval_id FROM tool_executions
          WHERE project_id = $1 AND session_id = $2 AND tool_use_id = $3 AND executor = 'caller'
@@ -281,6 +296,36 @@ fn handed_in(
         values![call.project.as_str(), call.session.as_str(), json(&call.tool_use_id)?],
     )?;
     row.map(|mut row| row.parse("approval id")).transpose()
+}
+
+/// Returns the call that one of which we are told after the fact is: told of before, handed in, or made
+/// in a run of ours a while ago.
+fn seen_before(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+) -> Result<Option<ApprovalId>, StoreError> {
+    let call = &approval.call;
+    if let Some(known) = caller_has(ledger, call)? {
+        return Ok(Some(known));
+    }
+    // Its id says which call it is, see `Gate::record_seen`.
+    let row = ledger.one(
+        "SELECT approval_id FROM tool_executions
+         WHERE approval_id = $1 OR (project_id = $2 AND created_at >= $3 AND tool_use_id = $4)
+         ORDER BY created_at, approval_id LIMIT 1",
+        values![
+            approval.id.to_string(),
+            call.project.as_str(),
+            before(approval.created_at, RECENT),
+            json(&call.tool_use_id)?
+        ],
+    )?;
+    row.map(|mut row| row.parse("approval id")).transpose()
+}
+
+/// Returns an earlier moment.
+fn before(at: Timestamp, duration: Duration) -> Timestamp {
+    at.checked_sub(duration).unwrap_or(Timestamp::MIN)
 }
 
 /// Returns calls of a project in the order of their ids, after one of them, each with the status

@@ -189,6 +189,7 @@ fn hand(state: &State) -> (Option<String>, &'static str) {
         By::Person(_) | By::PersonSaying { .. } => "person",
         By::Callback => "program",
         By::Policy => "policy",
+        By::AgentPrompt => "agent",
     };
     (Some(by.to_string()), how)
 }

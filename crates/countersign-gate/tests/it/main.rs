@@ -14,6 +14,7 @@ mod model;
 mod recovery;
 mod rehearsing;
 mod rules;
+mod seeing;
 mod tokens;
 mod undoing;
 mod world;

@@ -79,6 +79,10 @@ pub(crate) struct ExecutionView {
     #[schema(required)]
     run_id: Option<String>,
     origin: Origin,
+    /// Who told of it after the fact, where it was not decided here (`hook`); else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reported_by: Option<String>,
     /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -210,6 +214,7 @@ impl From<Approval> for ExecutionView {
             session_id: approval.call.session.to_string(),
             run_id: approval.call.run.map(|run| run.to_string()),
             origin: Origin::of(&approval.call),
+            reported_by: approval.basis.reported_by.clone(),
             tool_input: masked(&approval.call.input),
             // Quoted word by word, a secret may not look like one: then the form is not shown.
             canonical: approval

@@ -1,8 +1,9 @@
 //! The door: credentials, hosts, origins, and what is open to all.
 
+use countersign_gate::TokenRole;
 use reqwest::header::{COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::Value;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -199,4 +200,80 @@ async fn get(
         request = request.header(name, *value);
     }
     request.send().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_sign_in_page_takes_a_token_and_says_what_is_true() {
+    let world = World::playing(NOTHING).await;
+    let page = get(&world, "/history", &[]).await;
+    assert_eq!(page.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(page.headers()["referrer-policy"], "strict-origin", "else its form has no origin");
+    assert_eq!(get(&world, "/healthz", &[]).await.headers()["referrer-policy"], "no-referrer");
+    let text = page.text().await.unwrap();
+    for part in ["<main", "<header", "action=\"/sign-in\"", "countersign login", "<label"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("restart the server"), "{text}");
+    let style = get(&world, "/sign-in/style.css", &[]).await;
+    assert_eq!(style.headers()["content-type"], "text/css; charset=utf-8");
+    assert!(style.text().await.unwrap().contains("--paper"), "the colours are the page's");
+    let wrong = type_token(&world, "wrong", None).await;
+    assert_eq!(wrong.status(), StatusCode::UNAUTHORIZED);
+    assert!(wrong.headers()["content-security-policy"].to_str().unwrap().contains("script-src"));
+    assert!(wrong.text().await.unwrap().contains("role=\"alert\""));
+    let good = type_token(&world, TOKEN, None).await;
+    assert_eq!(good.status(), StatusCode::SEE_OTHER);
+    assert!(good.headers()[LOCATION].to_str().unwrap().starts_with("/agent#session="));
+    assert!(good.headers().contains_key(SET_COOKIE));
+}
+
+#[tokio::test]
+async fn a_form_of_another_page_and_an_agents_token_sign_nobody_in() {
+    let world = World::playing(NOTHING).await;
+    let foreign = type_token(&world, TOKEN, Some("http://evil.example")).await;
+    assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
+    let (_, agent) = world.gate().create_token(TokenRole::Agent, None).await.unwrap();
+    assert_eq!(type_token(&world, &agent, None).await.status(), StatusCode::UNAUTHORIZED);
+    let (_, viewer) = world.gate().create_token(TokenRole::Viewer, None).await.unwrap();
+    assert_eq!(type_token(&world, &viewer, None).await.status(), StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn guessing_is_slow_and_links_still_work() {
+    let world = World::playing(NOTHING).await;
+    for attempt in 0..10 {
+        let refused = type_token(&world, &format!("guess-{attempt}"), None).await;
+        assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{attempt}");
+    }
+    let refused = type_token(&world, TOKEN, None).await;
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers()["retry-after"], "60");
+    let (status, made) = world.ask(Method::POST, "/sign-in/links", None).await;
+    assert_eq!((status, &made["expires_in_seconds"]), (StatusCode::OK, &600.into()), "{made}");
+    let url = made["url"].as_str().unwrap();
+    let path = url.strip_prefix(&format!("http://{}", world.address)).unwrap();
+    assert_eq!(get(&world, path, &[]).await.status(), StatusCode::SEE_OTHER);
+    let again = get(&world, path, &[]).await;
+    assert_eq!(again.status(), StatusCode::UNAUTHORIZED, "it works once");
+    assert!(again.text().await.unwrap().contains("used before"));
+}
+
+#[tokio::test]
+async fn only_an_admin_makes_links() {
+    let world = World::playing(NOTHING).await;
+    for role in [TokenRole::Agent, TokenRole::Viewer, TokenRole::Approver] {
+        let (_, token) = world.gate().create_token(role, None).await.unwrap();
+        let asked = world.http.post(world.url("/sign-in/links")).bearer_auth(token);
+        assert_eq!(asked.send().await.unwrap().status(), StatusCode::FORBIDDEN, "{role}");
+    }
+    let asked = world.http.post(world.url("/sign-in/links")).send().await.unwrap();
+    assert_eq!(asked.status(), StatusCode::UNAUTHORIZED);
+}
+
+async fn type_token(world: &World, token: &str, origin: Option<&str>) -> Response {
+    let client = Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
+    let own = format!("http://{}", world.address);
+    let form = client.post(world.url("/sign-in")).header(ORIGIN, origin.unwrap_or(&own));
+    let form = form.header("content-type", "application/x-www-form-urlencoded");
+    form.body(format!("token=+{token}+")).send().await.unwrap()
 }

@@ -74,6 +74,41 @@ async fn a_body_that_does_not_come_is_given_up() {
     assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
 }
 
+/// Clients keep connections: one that is hung up on without a word loses its next request.
+#[tokio::test]
+async fn a_refusal_while_the_body_is_still_coming_says_that_it_hangs_up() {
+    let world = World::playing(HELLO).await;
+    for path in
+        ["/my/projects/default/chat/messages", "/my/projects/default/tools/calls", "/nothing"]
+    {
+        let mut socket = TcpStream::connect(&world.address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n",
+            world.address
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let answer = rest(&mut socket).await.to_lowercase();
+        assert!(
+            answer.starts_with("http/1.1 401") || answer.starts_with("http/1.1 404"),
+            "{answer}"
+        );
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{path}: {answer}");
+    }
+    // One whose body is there is kept.
+    let mut socket = TcpStream::connect(&world.address).await.unwrap();
+    let head = format!("GET /my/projects HTTP/1.1\r\nHost: {}\r\n\r\n", world.address);
+    for _ in 0..2 {
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let mut first = vec![0; 2048];
+        let count = socket.read(&mut first).await.unwrap();
+        let answer = String::from_utf8_lossy(&first[..count]).to_lowercase();
+        assert!(
+            answer.starts_with("http/1.1 401") && !answer.contains("connection: close"),
+            "{answer}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn connections_that_break_off_leave_the_server_as_it_was() {
     let world = World::playing(HELLO).await;

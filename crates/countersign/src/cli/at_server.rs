@@ -7,18 +7,23 @@ use secrecy::SecretString;
 
 #[derive(Args)]
 pub(crate) struct AtServer {
-    /// The server.
+    /// The server [default: the one that runs on the data folder, else `http://127.0.0.1:4180`].
+    // Empty where it was not named.
     #[arg(
         long,
         value_name = "URL",
         env = "COUNTERSIGN_SERVER",
-        default_value = "http://127.0.0.1:4180"
+        default_value = "",
+        hide_default_value = true
     )]
     pub(crate) server: String,
+    /// The data folder, where tokens of this machine are [default: the user's data folder].
+    #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
+    pub(crate) data: Option<PathBuf>,
     /// The project there.
     #[arg(long, value_name = "ID", default_value = "default")]
     pub(crate) project: String,
-    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else the one of `hook install`].
+    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else what the data folder has].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The token, from the environment: on the command line everybody could read it.

@@ -45,12 +45,16 @@ pub(crate) enum HookCommand {
     /// Adds the hook to Claude Code's settings; shows what changes first.
     #[command(after_help = "Examples:
   countersign hook install
-  countersign hook install --project --token-file ~/.countersign-agent --yes
+  countersign hook install --local --token-file ~/.countersign-agent --yes
+  countersign hook install --project
 
 A token of the role `agent` is made for the hook: it hands calls in and waits for them, and cannot decide.
-Its file also holds the server's key, by which the hook knows whom it tells the token.")]
+Its file also holds the server's key, by which the hook knows whom it tells the token.
+
+At the end the hook is tried: through the shell, and by Claude Code itself where that is installed and
+bubblewrap can keep it from the network. What the file was before is kept for `hook uninstall`.")]
     Install(HookInstallArgs),
-    /// Takes the hook out of Claude Code's settings again, and nothing else.
+    /// Gives Claude Code's settings back as they were; if others changed them since, takes out only ours.
     #[command(after_help = "Example:\n  countersign hook uninstall --project")]
     Uninstall(HookUninstallArgs),
 }
@@ -59,11 +63,15 @@ Its file also holds the server's key, by which the hook knows whom it tells the 
 #[derive(Args)]
 pub(crate) struct HookPlace {
     /// Yours, for every project (`~/.claude/settings.json`); this is the default.
-    #[arg(long, conflicts_with = "project")]
+    #[arg(long, conflicts_with_all = ["project", "local"])]
     pub(crate) user: bool,
-    /// Those of the project in this folder (`.claude/settings.json`).
-    #[arg(long)]
+    /// Those of the project in this folder, which are committed (`.claude/settings.json`): `countersign` is
+    /// named without its folder, and each person's own token is used.
+    #[arg(long, conflicts_with = "local")]
     pub(crate) project: bool,
+    /// Your own for the project in this folder (`.claude/settings.local.json`).
+    #[arg(long)]
+    pub(crate) local: bool,
     /// Does not ask for confirmation.
     #[arg(long)]
     pub(crate) yes: bool,
@@ -85,6 +93,23 @@ pub(crate) struct HookInstallArgs {
     /// The server's database, where it is not in the data folder: the token is made there.
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
+    /// Asks nobody while Claude Code bypasses its permissions: only denials, and rules that say `ask`, hold
+    /// then. Without this what would ask still asks.
+    #[arg(long)]
+    pub(crate) follow_bypass: bool,
+    /// The Claude Code CLI to try the hook with [default: `claude` on the path, or where installers put it].
+    #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
+    pub(crate) claude: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ProbeClaudeArgs {
+    /// The Claude Code CLI.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) claude: PathBuf,
+    /// Whose settings it is to read.
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) source: String,
 }
 
 #[derive(Args)]

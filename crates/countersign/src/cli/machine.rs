@@ -37,6 +37,9 @@ pub(crate) struct DoctorArgs {
     /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
     #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
     pub(crate) claude: Option<PathBuf>,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The key for the Messages API.
     #[arg(long = "api-key", env = "ANTHROPIC_API_KEY", hide = true, hide_env_values = true)]
     pub(crate) api_key: Option<SecretString>,

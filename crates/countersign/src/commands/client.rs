@@ -38,7 +38,7 @@ use self::stops::Stops;
 use self::told::Told;
 use self::work::Work;
 use super::link::{Link, LinkError, Refusal};
-use super::{link, sandbox, serve};
+use super::{sandbox, serve};
 use crate::cli::{ClientArgs, SandboxSwitch};
 use crate::hint::Hinted;
 use crate::output;
@@ -102,14 +102,13 @@ struct Client {
 
 impl Client {
     async fn open(args: ClientArgs) -> anyhow::Result<Self> {
-        let token = link::credential(&args.at)?;
+        let link = Arc::new(Link::for_agent(&args.at).await?);
         let side = settings::side(&args)?;
         let sandbox = sandbox::beside(args.sandbox, None).await?;
         let worth = match args.sandbox {
             SandboxSwitch::Off => sandbox::OFF.to_owned(),
             SandboxSwitch::Auto | SandboxSwitch::Required => sandbox::worth(&sandbox),
         };
-        let link = Arc::new(Link::new(&args.at.server, &args.at.project, token)?);
         let (news, heard) = unbounded_channel();
         let screen = Screen::new(output::raw(), args.json, output::is_coloured());
         let (screen, outputs) = (Arc::new(screen), Arc::new(Outputs::default()));
@@ -120,7 +119,7 @@ impl Client {
         let work = Work::new(link.clone(), screen.clone(), bench.clone(), outputs);
         let id = format!("client-{}", Uuid::now_v7());
         let greeting = Told::Connected {
-            server: args.at.server,
+            server: link.server().to_owned(),
             project: args.at.project,
             root: side.root().display().to_string(),
             sandbox: worth,

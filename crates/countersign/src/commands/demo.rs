@@ -40,6 +40,8 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         sandbox: SandboxSwitch::Auto,
         demo: true,
         open,
+        public_url: None,
+        allow_host: Vec::new(),
         api_key: None,
         base_url: None,
     })

@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use countersign_gate::TokenRole;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::token::agent_token_file;
-use crate::cli::AtServer;
+use super::consent::USUAL_SERVER;
+use super::token::{NewToken, agent_token_file};
+use crate::cli::{AtServer, Records};
 use crate::credential_file::ServerCredential;
 use crate::hint::Hinted;
 use crate::record;
+use crate::running_server::RunningServer;
 use crate::server_proof::{NotProven, proven};
 
 /// How long it may take to connect.
@@ -29,6 +32,7 @@ pub(crate) struct Link {
     http: Client,
     /// For the stream, which has no end but must not fall silent.
     streaming: Client,
+    base: Url,
     project: Url,
     token: SecretString,
 }
@@ -55,6 +59,17 @@ pub(crate) struct Refusal {
 }
 
 impl Link {
+    /// Returns the way that a person's command takes: to the server and with the token that were named,
+    /// or else to the one that runs on the data folder, with what opens its door for its user.
+    pub(crate) fn for_person(at: &AtServer) -> anyhow::Result<Self> {
+        Self::new(&server_url(at), &at.project, credential(at)?)
+    }
+
+    /// Returns the way that somebody who runs calls takes: with a token of the role `agent`.
+    pub(crate) async fn for_agent(at: &AtServer) -> anyhow::Result<Self> {
+        Self::new(&server_url(at), &at.project, agent_credential(at).await?)
+    }
+
     /// Returns the way to a project. Nothing is sent yet.
     pub(crate) fn new(
         server: &str,
@@ -75,7 +90,7 @@ impl Link {
         let made = || anyhow::Ok((builder().build()?, builder().read_timeout(SILENCE).build()?));
         let (http, streaming) = made().context("the HTTP client cannot be made")?;
         let project = below(&base, &["my", "projects", project]);
-        Ok(Self { http, streaming, project, token })
+        Ok(Self { http, streaming, base, project, token })
     }
 
     /// Returns the answer to a question.
@@ -100,6 +115,17 @@ impl Link {
         answer(self.signed(self.http.post(url)).timeout(time).json(body)).await
     }
 
+    /// The same for what is no project's.
+    pub(crate) async fn post_to_server(
+        &self,
+        path: &[&str],
+        body: &Value,
+        time: Duration,
+    ) -> Result<Value, LinkError> {
+        let url = below(&self.base, path);
+        answer(self.signed(self.http.post(url)).timeout(time).json(body)).await
+    }
+
     /// Opens the stream of events, from the one after `last` on.
     pub(crate) async fn stream(
         &self,
@@ -121,35 +147,92 @@ impl Link {
         }
     }
 
+    /// Returns the server's address, for people.
+    pub(crate) fn server(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
     fn signed(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.token.expose_secret())
     }
 }
 
-/// Returns the credential that was given, and the key of the server that may be told it, as far as that
-/// is known here.
-pub(crate) fn credential(args: &AtServer) -> anyhow::Result<ServerCredential> {
-    let is_here = address(&args.server).is_ok_and(|url| is_loopback(&url));
-    let own = || agent_token_file(None).filter(|file| is_here && file.exists());
-    let credential = match (&args.token_file, &args.token) {
-        (Some(file), _) => Some(ServerCredential::read(file)?),
+/// Returns where the server is that was named, or that runs here.
+fn server_url(at: &AtServer) -> String {
+    if !at.server.is_empty() {
+        return at.server.clone();
+    }
+    let running = RunningServer::find(at.data.as_deref());
+    running.map_or_else(|| USUAL_SERVER.to_owned(), |running| running.url)
+}
+
+/// Returns what a person's command comes in with: the token that was named, or what the server that runs
+/// here leaves for its own user.
+pub(crate) fn credential(at: &AtServer) -> anyhow::Result<ServerCredential> {
+    if let Some(named) = named_credential(at)? {
+        return Ok(named);
+    }
+    let url = server_url(at);
+    let running = RunningServer::find(at.data.as_deref());
+    if let Some(running) = running.filter(|it| is_same_server(&it.url, &url)) {
+        return Ok(running.credential());
+    }
+    match kept_agent_credential(at, &url)? {
+        Some(kept) => Ok(kept),
+        None => Err(no_token(&url).into()),
+    }
+}
+
+/// Returns what somebody who runs calls comes in with: the token that was named, or the agent's token of
+/// this machine, which is made where a server runs here that has none yet.
+async fn agent_credential(at: &AtServer) -> anyhow::Result<ServerCredential> {
+    if let Some(named) = named_credential(at)? {
+        return Ok(named);
+    }
+    let url = server_url(at);
+    if let Some(kept) = kept_agent_credential(at, &url)? {
+        return Ok(kept);
+    }
+    let running = RunningServer::find(at.data.as_deref());
+    let file = agent_token_file(at.data.as_deref());
+    let (Some(_), Some(file)) = (running.filter(|it| is_same_server(&it.url, &url)), file) else {
+        return Err(no_token(&url).into());
+    };
+    let records = Records { data: at.data.clone(), database: None };
+    let made = NewToken::make(&records, TokenRole::Agent, Some("client")).await?.credential();
+    made.write(&file)?;
+    Ok(made)
+}
+
+/// Returns the token that was named, with the key of the server that may be told it where that is known.
+fn named_credential(at: &AtServer) -> anyhow::Result<Option<ServerCredential>> {
+    let credential = match (&at.token_file, &at.token) {
+        (Some(file), _) => ServerCredential::read(file)?,
         (None, Some(token)) => {
             let token = SecretString::from(token.expose_secret().trim().to_owned());
-            Some(ServerCredential { token, server_key: None })
+            ServerCredential { token, server_key: None }
         }
-        (None, None) => own().map(|file| ServerCredential::read(&file)).transpose()?,
+        (None, None) => return Ok(None),
     };
-    let credential = credential.filter(|it| !it.token.expose_secret().is_empty());
-    let Some(credential) = credential else {
-        bail!(Hinted {
-            error: anyhow::anyhow!("there is no token for the server"),
-            hint: "give --token-file, or set COUNTERSIGN_TOKEN; `countersign token create` makes \
-                   one"
-            .to_owned(),
-        });
-    };
+    if credential.token.expose_secret().is_empty() {
+        return Err(no_token(&server_url(at)).into());
+    }
+    with_local_key(at, credential).map(Some)
+}
+
+/// Returns the agent's token of this machine, if there is one and the server is here.
+fn kept_agent_credential(at: &AtServer, url: &str) -> anyhow::Result<Option<ServerCredential>> {
+    let is_here = address(url).is_ok_and(|url| is_loopback(&url));
+    let file = agent_token_file(at.data.as_deref()).filter(|file| is_here && file.exists());
+    let kept = file.map(|file| ServerCredential::read(&file)).transpose()?;
+    kept.map(|kept| with_local_key(at, kept)).transpose()
+}
+
+/// Adds the key of this machine's server to a token that comes without one.
+fn with_local_key(at: &AtServer, credential: ServerCredential) -> anyhow::Result<ServerCredential> {
+    let is_here = address(&server_url(at)).is_ok_and(|url| is_loopback(&url));
     let server_key = match credential.server_key {
-        None if is_here => record::data_path(None)
+        None if is_here => record::data_path(at.data.as_deref())
             .map(|folder| folder.join("countersign.db"))
             .filter(|file| file.exists())
             .map_or(Ok(None), |file| record::server_key(&file))
@@ -157,6 +240,38 @@ pub(crate) fn credential(args: &AtServer) -> anyhow::Result<ServerCredential> {
         key => key,
     };
     Ok(ServerCredential { server_key, ..credential })
+}
+
+fn no_token(url: &str) -> Hinted {
+    Hinted {
+        error: anyhow::anyhow!("there is no token for the server at {url}"),
+        hint: "start the server here (`countersign serve`), name its data folder with --data, or give \
+               --token-file or COUNTERSIGN_TOKEN; `countersign token create` makes a token"
+            .to_owned(),
+    }
+}
+
+/// Whether two addresses are one server of this machine.
+fn is_same_server(one: &str, other: &str) -> bool {
+    match (address(one), address(other)) {
+        (Ok(one), Ok(other)) => {
+            let is_same_host =
+                one.host_str() == other.host_str() || (is_loopback(&one) && is_loopback(&other));
+            is_same_host && one.port_or_known_default() == other.port_or_known_default()
+        }
+        _ => false,
+    }
+}
+
+/// Says why the server did not do what it was asked for.
+pub(crate) fn in_words(error: LinkError) -> anyhow::Error {
+    match error {
+        LinkError::Refused(refusal) => match refusal.hint.clone() {
+            Some(hint) => Hinted { error: anyhow::anyhow!(refusal.message), hint }.into(),
+            None => anyhow::anyhow!(refusal.message),
+        },
+        away @ LinkError::Away(_) => anyhow::Error::from(away).context("the server did not answer"),
+    }
 }
 
 async fn answer(request: RequestBuilder) -> Result<Value, LinkError> {
@@ -214,7 +329,9 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 fn address(server: &str) -> anyhow::Result<Url> {
-    let url = Url::parse(server.trim()).ok();
+    // Not named: where a server is if nobody says otherwise.
+    let server = if server.is_empty() { USUAL_SERVER } else { server.trim() };
+    let url = Url::parse(server).ok();
     let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
     let Some(url) = url.filter(is_web) else {
         bail!(Hinted {
@@ -253,8 +370,17 @@ mod tests {
         assert_eq!(project("http://h:1", "default"), "http://h:1/my/projects/default");
         assert_eq!(project(" http://h:1/ ", "a/../b"), "http://h:1/my/projects/a%2F..%2Fb");
         assert_eq!(project("https://h/gate/?x=1", "p"), "https://h/gate/my/projects/p");
-        for wrong in ["", "127.0.0.1:4180", "ftp://h", "h"] {
+        assert_eq!(project("", "p"), "http://127.0.0.1:4180/my/projects/p");
+        for wrong in ["127.0.0.1:4180", "ftp://h", "h"] {
             assert!(Link::new(wrong, "p", token()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_opens_one_server_is_sent_to_no_other() {
+        let same = is_same_server;
+        assert!(same("http://127.0.0.1:4180", "http://localhost:4180/"));
+        assert!(!same("http://127.0.0.1:4180", "http://127.0.0.1:4181"));
+        assert!(!same("http://127.0.0.1:4180", "http://10.0.0.7:4180"));
     }
 }

@@ -1,6 +1,7 @@
 //! `countersign serve`: wires the parts and serves until told to stop.
 
 mod equipment;
+mod presence;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use countersign_gate::{
     WORKSPACE_FILE,
 };
 use countersign_server::{
-    ApprovalSwitch, Credential, ModelSource, ServeError, Server, ServerConfig,
+    ApprovalSwitch, Credential, HookSpool, HostNames, ModelSource, ServeError, Server, ServerConfig,
 };
 use countersign_tools::{Catalogue, Confinement, Environment, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -57,10 +58,9 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
     let gate = gate(&args, database, rulebook).await?;
     let (credential, sign_in) = credential(&args.common)?;
-    let page = match &sign_in {
-        Some(secret) => format!("http://{address}/agent?token={secret}"),
-        None => format!("http://{address}/agent"),
-    };
+    let names = HostNames { public_url: args.public_url.clone(), allowed: args.allow_host.clone() };
+    let page = presence::page(address, &names, sign_in.as_deref());
+    let (local, running) = presence::announce(&args.common, address, &gate).await?;
     let keep = equipment::keep(&args.common);
     let tools = Environment::from(environment::for_tools());
     let confinement = Confinement {
@@ -88,16 +88,19 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         credential,
         metrics: Arc::new(move || metrics.render()),
     });
+    let spool = HookSpool::in_folder(&record::data_folder(args.common.data.as_deref())?);
+    let server = server.with_host_names(names.clone()).with_local_credential(local);
+    let server = server.with_hook_spool(spool);
     output::line(&format!("listening on http://{address}/"));
-    match sign_in {
-        Some(_) => output::note(&format!("Sign in (works once): {page}")),
-        None => output::note(&format!("The page is {page} (sign in with ?token=)")),
-    }
+    presence::tell(&page, sign_in.is_some(), &args.common);
+    presence::warn_of_plain_http(address, &names);
     if args.open && open::that_detached(&page).is_err() {
         output::note("No browser could be opened; use the link above.");
     }
     let done = server.run(listener, stop_signal()).await;
     servers.close().await;
+    // Nobody finds the server from now on.
+    drop(running);
     match done {
         Err(ServeError::Store(error)) => record::used(Err(error))?,
         done => done?,

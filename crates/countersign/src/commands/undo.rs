@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::card::one_of_many;
-use super::link::{self, ANSWER, Link, LinkError};
+use super::link::{ANSWER, Link, LinkError, in_words};
 use super::serve;
 use crate::cli::UndoArgs;
 use crate::hint::Hinted;
@@ -51,8 +51,7 @@ struct Left {
 }
 
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
-    let token = link::credential(&args.at)?;
-    let link = Link::new(&args.at.server, &args.at.project, token)?;
+    let link = Link::for_person(&args.at)?;
     serve::runtime()?.block_on(undo(args, &link))
 }
 
@@ -114,16 +113,6 @@ async fn look(link: &Link, path: [&str; 3]) -> anyhow::Result<(Vec<String>, Plan
 fn read(answer: Result<Value, LinkError>) -> anyhow::Result<Plan> {
     let plan = answer.map_err(in_words)?;
     serde_json::from_value(plan).context("the server's answer cannot be read")
-}
-
-fn in_words(error: LinkError) -> anyhow::Error {
-    match error {
-        LinkError::Refused(refusal) => match refusal.hint.clone() {
-            Some(hint) => Hinted { error: anyhow::anyhow!(refusal.message), hint }.into(),
-            None => anyhow::anyhow!(refusal.message),
-        },
-        away @ LinkError::Away(_) => anyhow::Error::from(away).context("the server did not answer"),
-    }
 }
 
 fn show(plan: &Plan) {

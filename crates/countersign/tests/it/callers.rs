@@ -43,6 +43,27 @@ async fn the_shell_example_asks_runs_and_reports() {
     assert_eq!(told["result"]["exit_code"], 0, "{told}");
 }
 
+/// What a person approved is what runs, in either language: not what was asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_examples_run_the_approved_input_and_not_their_own_words() {
+    for (program, name) in [("sh", "agent.sh"), ("python3", "agent.py")] {
+        let (serving, http) = serve();
+        let example = example(program, name, &["touch", "asked for"], &serving);
+        let asked = waiting(&serving, &http).await;
+        assert_eq!(asked["tool_input"]["args"], json!(["asked for"]), "{name}: {asked}");
+        let edited = json!({"command": "touch", "args": ["it's $HOME; \"quoted\"", "-"]});
+        let decision = json!({"decision": "approved", "edited_input": edited});
+        decide(&serving, &http, &asked, "approve", decision).await;
+        let out = example.await.unwrap();
+        assert!(out.status.success(), "{name}: {out:?}");
+        let home = serving.home.path();
+        assert!(!home.join("asked for").exists(), "{name}");
+        assert!(home.join("it's $HOME; \"quoted\"").exists(), "{name}");
+        let told = get(&serving, &http, &format!("tools/{}", text(&asked["tool_id"]))).await;
+        assert_eq!(told["status"], "completed", "{name}: {told}");
+    }
+}
+
 fn serve() -> (Serving, reqwest::Client) {
     let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--token", TOKEN];
     (Serving::start(&args, &[]), reqwest::Client::builder().no_proxy().build().unwrap())

@@ -6,4 +6,5 @@ mod asking;
 mod fake;
 mod install;
 mod mcp;
+mod recording;
 mod world;

@@ -18,6 +18,7 @@ mod elsewhere;
 mod faults;
 mod hook;
 mod house;
+mod login;
 mod mcp_servers;
 mod oracle;
 mod policy;

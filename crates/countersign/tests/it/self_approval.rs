@@ -1,6 +1,6 @@
 //! The agent cannot approve itself: a real server, and commands that were let run inside its sandbox.
 //!
-//! While something waits for a person, ten commands try to get at what could decide it: the port, the
+//! While something waits for a person, eleven commands try to get at what could decide it: the port, the
 //! token, the database, the server's process, its rules. Each is contained, each is told of, and what
 //! waited still waits at the end.
 
@@ -22,7 +22,7 @@ use crate::world::{Client, Serving, TOKEN, countersign, output, stderr};
 const GOT: &str = "GOT-THROUGH";
 
 #[tokio::test]
-async fn ten_ways_to_approve_itself_lead_nowhere() {
+async fn eleven_ways_to_approve_itself_lead_nowhere() {
     let Some(world) = World::start() else { return };
     let mut person = world.serving.client().await;
     person.send(json!({"command": "run", "prompt": "what waits"})).await;
@@ -150,7 +150,16 @@ async fn the_server_says_what_its_sandbox_is_worth() {
     let doctor = output(&["doctor", "--listen", "127.0.0.1:0"]);
     let said = String::from_utf8(doctor.stdout).unwrap();
     let starts: Vec<_> = said.lines().map(|line| line.split("  ").next().unwrap()).collect();
-    assert_eq!(starts, ["Key", "Claude Code", "Sandbox", "Database", "Port"], "{said}");
+    let expected = [
+        "-- Key",
+        "-- Claude Code",
+        "-- Guard",
+        "-- Server",
+        "ok Sandbox",
+        "ok Database",
+        "ok Port",
+    ];
+    assert_eq!(starts, expected, "{said}");
     assert!(said.contains("Sandbox      bubblewrap, Landlock and seccomp."), "{said}");
 }
 
@@ -270,6 +279,13 @@ impl World {
             ("the port", port.clone()),
             ("curl", format!("curl -sS {curl}/healthz && echo {GOT}; {port}")),
             ("the data folder", format!("ls {data} && echo {GOT}; cat {database} && echo {GOT}")),
+            (
+                "what opens the door for its user",
+                format!(
+                    "cat {data}/server.json && echo {GOT}; ls {data}; echo x >> {data}/hook-calls.jsonl && \
+                     echo {GOT}"
+                ),
+            ),
             (
                 "the server's process",
                 format!(

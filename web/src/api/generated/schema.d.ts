@@ -618,6 +618,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sign-in/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a link that signs one browser in, once, as an admin
+         * @description It leads to the server's public address, where one was given.
+         */
+        post: operations["make_sign_in_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1128,6 +1148,8 @@ export interface components {
             session_id: string;
             run_id: string | null;
             origin: components["schemas"]["Origin"];
+            /** @description Who told of it after the fact, where it was not decided here (`hook`); else left out. */
+            reported_by?: string;
             /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
             agent?: string;
             tool_name: string;
@@ -1376,6 +1398,20 @@ export interface components {
             /** @description The version they were made from; where it is given it must be what stands. */
             version?: string | null;
             rules: components["schemas"]["NewRule"][];
+        };
+        /** @description A one-time sign-in link. */
+        NewSignInLink: {
+            success: boolean;
+            /**
+             * @description What to open. It works once.
+             * @example http://127.0.0.1:4180/agent?token=46f2ef6b…
+             */
+            url: string;
+            /**
+             * Format: int64
+             * @description After how many seconds it no longer works.
+             */
+            expires_in_seconds: number;
         };
         /** @description The conversation a command is about; the socket's own if none is named. */
         OfSession: {
@@ -5584,6 +5620,79 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+        };
+    };
+    make_sign_in_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSignInLink"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

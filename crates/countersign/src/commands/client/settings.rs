@@ -15,7 +15,7 @@ use crate::{environment, record};
 pub(super) fn side(args: &ClientArgs) -> anyhow::Result<ClientSide> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or(path.clone());
     let token = args.at.token_file.as_ref().map(absolute);
-    let own = [record::data_path(None), environment::config_folder(), token];
+    let own = [record::data_path(args.at.data.as_deref()), environment::config_folder(), token];
     let own = own.into_iter().flatten().map(serve::resolved);
     ClientSide::here(&args.root, own).hint("give --root a folder that exists")
 }

@@ -17,6 +17,7 @@ use super::{Call, Recorded, USUAL_SERVER};
 use crate::cli::{Asking, Records};
 use crate::commands::token::agent_token_file;
 use crate::credential_file::ServerCredential;
+use crate::running_server::RunningServer;
 use crate::server_proof::{NotProven, proven};
 use crate::{output, record};
 
@@ -108,7 +109,7 @@ pub(crate) struct Server {
 impl Server {
     /// Returns the server that was named.
     pub(crate) fn of(asking: &Asking) -> Result<Self, Unanswered> {
-        let url = parse(asking.server.as_deref().unwrap_or(USUAL_SERVER))?;
+        let url = parse(&server_url(asking))?;
         let here = is_loopback(&url);
         // A proxy would see the token, and one that leads to this machine is not meant.
         let client = Client::builder()
@@ -267,6 +268,15 @@ impl Server {
         let address = format!("{}/my/projects/{project}/tools/{rest}", self.address());
         Url::parse(&address).map_err(|error| Unanswered::Settings(error.to_string()))
     }
+}
+
+/// Returns where the server is: as it was named, or as the one says that runs on the data folder.
+fn server_url(asking: &Asking) -> String {
+    if let Some(named) = &asking.server {
+        return named.clone();
+    }
+    let running = RunningServer::find(asking.records.data.as_deref());
+    running.map_or_else(|| USUAL_SERVER.to_owned(), |running| running.url)
 }
 
 fn parse(server: &str) -> Result<Url, Unanswered> {

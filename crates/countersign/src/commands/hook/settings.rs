@@ -20,7 +20,7 @@ pub(super) fn with_hooks(settings: &Value, command: &str) -> Result<Value, Strin
     let hooks = fields.entry("hooks").or_insert_with(|| json!({}));
     let hooks = hooks.as_object_mut().ok_or("`hooks` is not an object")?;
     for (event, command, timeout) in [
-        ("PreToolUse", format!("{command} || echo '{OTHERWISE}'"), WAITS),
+        ("PreToolUse", guarded_command(command), WAITS),
         ("PermissionRequest", format!("{command} --again"), REPORTS),
         ("PostToolUse", command.to_owned(), REPORTS),
         ("PostToolUseFailure", command.to_owned(), REPORTS),
@@ -33,6 +33,19 @@ pub(super) fn with_hooks(settings: &Value, command: &str) -> Result<Value, Strin
         }));
     }
     Ok(settings)
+}
+
+/// Returns a command that asks where ours is gone or dies.
+pub(super) fn guarded_command(command: &str) -> String {
+    format!("{command} || echo '{OTHERWISE}'")
+}
+
+/// Returns the command of ours that is asked before each call, if there is one.
+pub(crate) fn installed_command(settings: &Value) -> Option<&str> {
+    let groups = settings.pointer("/hooks/PreToolUse")?.as_array()?;
+    let hooks = groups.iter().filter_map(|group| group.get("hooks")?.as_array()).flatten();
+    let mut ours = hooks.filter(|hook| is_ours(hook));
+    ours.next()?.get("command")?.as_str()
 }
 
 /// Returns settings without our hooks, and without what only held them.

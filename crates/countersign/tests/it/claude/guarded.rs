@@ -36,8 +36,94 @@ in_a_cell! {
         assert!(said["result"].as_str().unwrap().contains("two"), "{said}");
         let calls = world.get(&server, "tools/executions").await;
         let calls = calls["executions"].as_array().unwrap();
-        assert_eq!(calls.len(), 1, "the rules answered the read: {calls:?}");
-        assert_eq!(calls[0]["status"], "completed", "what came of it was reported: {calls:?}");
+        let write = calls.iter().find(|call| call["tool_name"] == "Write").unwrap();
+        assert_eq!(write["status"], "completed", "what came of it was reported: {calls:?}");
+    }
+
+    async fn a_call_that_the_rules_let_pass_is_in_the_history_with_its_result() {
+        let world = World::new().await;
+        let server = world.serve();
+        world.install(&server.url);
+        std::fs::write(world.work().join("a.txt"), "one\ntwo\n").unwrap();
+        world.claude("read a.txt", &[]).await;
+        let call = world.recorded(&server, "Read", "completed").await;
+        let told = (&call["origin"], &call["decided_by"]);
+        assert_eq!(told, (&json!("claude_cli"), &json!("policy")), "{call}");
+        let audit = world.get(&server, "audit").await;
+        let rows = audit["entries"].as_array().unwrap().len();
+        assert_eq!(rows, 2, "it ran, and it is done: {audit}");
+    }
+
+    async fn a_bypass_of_claude_code_asks_all_the_same_and_is_recorded() {
+        let world = World::new().await;
+        let server = world.serve();
+        world.install(&server.url);
+        let bypass = ["--permission-mode", "bypassPermissions"];
+        let person = async {
+            for _ in 0..2 {
+                let asked = world.asked(&server).await;
+                world.decide(&server, &asked, "reject", json!({"reason": "not now"})).await;
+            }
+        };
+        let outside = world.home.path().join("outside");
+        let command = format!("run touch {}", outside.display());
+        let runs = async {
+            world.claude("write a.txt", &bypass).await;
+            world.claude(&command, &bypass).await;
+        };
+        tokio::join!(runs, person);
+        assert!(!outside.exists() && world.names().is_empty());
+        server.stop();
+        // And with nobody there to ask, Claude Code's own prompt is all there is: nothing runs unasked.
+        for prompt in ["write b.txt", &command, "run curl http://127.0.0.1:9/x | sh"] {
+            let said = world.claude(prompt, &bypass).await;
+            assert_eq!(said["permission_denials"].as_array().unwrap().len(), 1, "{said}");
+        }
+        assert!(!outside.exists() && world.names().is_empty());
+        let server = world.serve();
+        world.recorded(&server, "Write", "executing").await;
+        let count = async || {
+            let calls = world.get(&server, "tools/executions").await;
+            calls["executions"].as_array().unwrap().len()
+        };
+        while count().await < 5 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn a_bypass_that_the_person_has_us_follow_runs_and_is_recorded() {
+        let world = World::new().await;
+        let server = world.serve();
+        world.install_with(&server.url, &["--follow-bypass"]);
+        let said = world.claude("write a.txt", &["--permission-mode", "bypassPermissions"]).await;
+        assert_eq!(world.names(), ["a.txt"], "{said}");
+        let call = world.recorded(&server, "Write", "completed").await;
+        assert_eq!(call["decided_by"], "policy", "{call}");
+    }
+
+    async fn install_proves_that_claude_code_calls_the_hook_and_doctor_says_who_is_guarded() {
+        let world = World::new().await;
+        let server = world.serve();
+        let said = world.install_with(&server.url, &[]);
+        assert!(said.contains("Claude Code calls the hook"), "{said}");
+        let found = world.doctor();
+        assert_eq!(found["ok"], true, "{found}");
+        let text = found.to_string();
+        for part in ["2.1.325", "by the user settings", "proves itself and takes the hook's token"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let calls = world.get(&server, "tools/executions").await;
+        assert_eq!(calls["executions"], json!([]), "a probe is no call");
+        world.add_setting("disableAllHooks", json!(true));
+        let found = world.doctor();
+        assert_eq!(found["ok"], false, "{found}");
+        assert!(found.to_string().contains("disableAllHooks"), "{found}");
+        // As Claude Code has it: it calls nothing then.
+        let said = world.claude("write a.txt", &["--permission-mode", "acceptEdits"]).await;
+        assert_eq!(world.names(), ["a.txt"], "{said}");
+        let mut install = countersign(world.home.path());
+        let refused = install.args(["hook", "install", "--yes"]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(1));
     }
 
     async fn what_a_person_rejects_does_not_run_and_what_they_change_runs_changed() {
@@ -199,6 +285,42 @@ impl World {
         let mut command = countersign(self.home.path());
         let output = command.args(["hook", "install", "--yes", "--server", server]).output();
         assert!(output.unwrap().status.success());
+    }
+
+    /// The same where Claude Code is found, and returns what is said.
+    fn install_with(&self, server: &str, args: &[&str]) -> String {
+        let mut command = countersign(self.home.path());
+        command.args(["hook", "install", "--yes", "--server", server]).args(args);
+        let output = command.env("COUNTERSIGN_CLAUDE", cell::cli()).output().unwrap();
+        let said = crate::world::stderr(&output);
+        assert!(output.status.success(), "{said}");
+        said
+    }
+
+    /// What the doctor finds; it fails if something is wrong.
+    fn doctor(&self) -> Value {
+        let mut command = countersign(self.home.path());
+        command.args(["doctor", "--json", "--listen", "127.0.0.1:0"]);
+        let output = command.env("COUNTERSIGN_CLAUDE", cell::cli()).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.success(), found["ok"] == true, "{found}");
+        found
+    }
+
+    /// Returns a call of a tool that is recorded as told by the hook, once it stands so.
+    async fn recorded(&self, server: &Serving, tool: &str, status: &str) -> Value {
+        loop {
+            let calls = self.get(server, "tools/executions").await;
+            let is_it = |call: &&Value| {
+                call["tool_name"] == tool
+                    && call["status"] == status
+                    && call["origin"] == "claude_cli"
+            };
+            if let Some(found) = calls["executions"].as_array().unwrap().iter().find(is_it) {
+                return found.clone();
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     pub(super) fn add_setting(&self, name: &str, value: Value) {

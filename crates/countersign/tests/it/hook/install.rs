@@ -32,6 +32,10 @@ fn it_shows_the_change_writes_it_with_consent_and_takes_exactly_it_back() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "nobody has agreed");
 
     let args = ["install", "--yes", "--server", "http://127.0.0.1:1", "--token-file", "t o k"];
+    let missing = hook(home.path(), &args);
+    assert!(stderr(&missing).contains("could not read the token file"), "{}", stderr(&missing));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    std::fs::write(home.path().join("t o k"), "cs_agent_1").unwrap();
     let done = hook(home.path(), &args);
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
     let shown = stderr(&done);
@@ -61,14 +65,102 @@ fn it_shows_the_change_writes_it_with_consent_and_takes_exactly_it_back() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
+/// Whatever the file looked like: it comes back byte for byte, or not at all where it was not there.
 #[test]
-fn a_project_has_settings_of_its_own_and_none_are_made_in_vain() {
+fn what_was_there_before_comes_back_byte_for_byte() {
+    for before in ["{\"a\":1,   \"hooks\":{ } }", "{}", "{\n\t\"a\": [1,2]}\r\n\n", ""] {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".claude/settings.json");
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, before).unwrap();
+        for _ in 0..2 {
+            let done = hook(home.path(), &["install", "--yes"]);
+            assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+            assert!(read(&file)["hooks"].is_object());
+        }
+        let again = hook(home.path(), &["install", "--yes", "--server", "http://127.0.0.1:9"]);
+        assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+        let back = hook(home.path(), &["uninstall", "--yes"]);
+        assert_eq!(back.status.code(), Some(0), "{}", stderr(&back));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    }
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(hook(home.path(), &["install", "--yes", "--local"]).status.code(), Some(0));
+    let file = home.path().join(".claude/settings.local.json");
+    let backups = home.path().join(".local/share/countersign/hook-backups");
+    assert!(file.exists() && backups.read_dir().unwrap().count() == 1);
+    let back = hook(home.path(), &["uninstall", "--yes", "--local"]);
+    assert!(String::from_utf8_lossy(&back.stdout).contains("as it was before"), "{back:?}");
+    assert!(!home.path().join(".claude").exists(), "nor is the folder left that was made for it");
+}
+
+#[test]
+fn what_others_changed_since_stays_and_only_ours_goes() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".claude/settings.json");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "{\"model\": \"opus\"}").unwrap();
+    assert_eq!(hook(home.path(), &["install", "--yes"]).status.code(), Some(0));
+    let mut settings = read(&file);
+    settings["model"] = "sonnet".into();
+    std::fs::write(&file, settings.to_string()).unwrap();
+    let back = hook(home.path(), &["uninstall", "--yes"]);
+    assert!(String::from_utf8_lossy(&back.stdout).contains("Others have changed"), "{back:?}");
+    assert_eq!(read(&file), serde_json::json!({"model": "sonnet"}));
+}
+
+#[test]
+fn a_shared_file_holds_nothing_of_this_machine() {
     let home = tempfile::tempdir().unwrap();
     let nothing = hook(home.path(), &["uninstall", "--project"]);
     assert_eq!(nothing.status.code(), Some(0));
     assert!(!home.path().join(".claude").exists());
-    assert_eq!(hook(home.path(), &["install", "--project", "--yes"]).status.code(), Some(0));
-    assert!(read(&home.path().join(".claude/settings.json"))["hooks"].is_object());
+    let unfound = hook(home.path(), &["install", "--project", "--yes"]);
+    assert!(stderr(&unfound).contains("is not on the path"), "{}", stderr(&unfound));
+    for flag in ["--data", "--token-file"] {
+        let refused = hook(home.path(), &["install", "--project", "--yes", flag, "x"]);
+        assert!(stderr(&refused).contains("is shared"), "{}", stderr(&refused));
+    }
+    assert!(!home.path().join(".claude").exists());
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = env!("CARGO_BIN_EXE_countersign");
+    std::os::unix::fs::symlink(program, bin.join("countersign")).unwrap();
+    let mut command = countersign(home.path());
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let done = command.args(["hook", "install", "--project", "--yes"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    assert!(stderr(&done).contains("the hook answers"), "{}", stderr(&done));
+    let file = home.path().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"countersign hook || echo"), "{text}");
+    assert!(!text.contains(home.path().to_str().unwrap()) && !text.contains("target/"), "{text}");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn where_hooks_are_disabled_it_does_not_claim_to_be_installed() {
+    let check = |file: &str, args: &[&str], code: i32| {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "{\"disableAllHooks\": true}").unwrap();
+        // The home's own folder is no project here.
+        let work = home.path().join("work");
+        std::fs::create_dir_all(&work).unwrap();
+        let mut command = countersign(home.path());
+        command.current_dir(&work).args(["hook", "install", "--yes"]).args(args);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{file}: {}", stderr(&output));
+        assert!(stderr(&output).contains("calls no hook"), "{}", stderr(&output));
+        assert_eq!(read(&path)["hooks"].is_object(), false, "{file}");
+        let claims = String::from_utf8_lossy(&output.stdout).contains("asks Countersign now");
+        assert_eq!(claims, code == 0, "{file}: {output:?}");
+    };
+    check(".claude/settings.json", &[], 1);
+    check("work/.claude/settings.json", &["--local"], 1);
+    check("work/.claude/settings.local.json", &["--local"], 1);
+    check("work/.claude/settings.json", &[], 0);
 }
 
 #[test]
