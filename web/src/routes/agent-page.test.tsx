@@ -63,6 +63,7 @@ afterEach(() => {
 });
 
 function bodyOf(path: string, sessions: object[]): object {
+  if (path.startsWith("/my/projects?")) return { success: true, projects: [{ project_id: "p1", name: "shop", root: "/w", server: {} }], next_cursor: null };
   if (path.endsWith("/rules")) return ruleSet();
   if (path.includes("/tools/executions")) return { success: true, executions: [execution()], next_cursor: null };
   return { success: true, sessions, next_cursor: null };
@@ -99,7 +100,6 @@ test("a new conversation is followed from the start and gets into the address wi
     prompt: "write a note",
     session_id: followed(),
     continue: false,
-    permission_mode: "sdk",
     auto_approve_safe: true,
   });
   expect(window.location.pathname).toBe(`/agent/${followed()}`);
@@ -212,7 +212,7 @@ test("a decision carries the digest of what was shown", async () => {
   await openLive();
   act(() => FakeWebSocket.last.receive(approvalRequest()));
   const dialog = within(await screen.findByRole("dialog", { name: /Write/ }));
-  expect(document.title).toBe("(1) Countersign");
+  expect(document.title).toBe("(1) Write · shop › Write a note · Countersign agent – Countersign");
   await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Reject" })).toBeEnabled());
   await userEvent.type(dialog.getByLabelText("Feedback"), "not there");
   await userEvent.click(dialog.getByRole("button", { name: "Reject" }));

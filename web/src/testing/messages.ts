@@ -38,6 +38,9 @@ export function approvalRequest(change: Partial<ApprovalRequest> = {}): Approval
     proposals: [],
     edited: null,
     asked_again: null,
+    workspace: { project_id: "p1", name: "shop", root: "/w" },
+    conversation: { session_id: "s1", title: "Write a note" },
+    agent_name: "Countersign agent",
     ...change,
   };
 }

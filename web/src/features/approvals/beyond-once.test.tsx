@@ -132,6 +132,7 @@ test("a command is edited in place, and the whole input is sent with it", () => 
 
 test("e opens the editor, where letters are letters", () => {
   open(approvalRequest({ allowed_decisions: ALL }));
+  fireEvent.keyDown(document.body, { key: "F6" });
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "e" });
   const field = screen.getByRole("textbox", { name: "Content" });
   expect(field).toHaveFocus();
@@ -142,6 +143,7 @@ test("e opens the editor, where letters are letters", () => {
 test("what is not offered cannot be edited", () => {
   open(approvalRequest());
   expect(screen.queryByRole("button", { name: "Edit first" })).toBeNull();
+  fireEvent.keyDown(document.body, { key: "F6" });
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "e" });
   expect(screen.queryByRole("textbox", { name: "Content" })).toBeNull();
 });
