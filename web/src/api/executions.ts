@@ -1,14 +1,11 @@
 // What was called, whoever ran it, and what came of it.
 import { call, inProject } from "./client";
-import type { Belonging, Previewed, Schemas } from "./message";
+import type { Previewed, Schemas } from "./message";
 
 export type CallStatus = Schemas["CallStatus"];
 /** A call, and what came of it. In lists a long result is cut. */
-export type Execution = Schemas["ExecutionView"] & Belonging;
-export interface ExecutionPage {
-  executions: Execution[];
-  next_cursor: string | null;
-}
+export type Execution = Schemas["ExecutionView"];
+export type ExecutionPage = Omit<Schemas["ExecutionList"], "success">;
 
 /** Which calls; what is empty does not matter. */
 export interface ExecutionFilter {
@@ -38,6 +35,6 @@ export async function fetchExecution(projectId: string, toolId: string): Promise
 
 export async function fetchAskedFor(projectId: string, approvalId: string): Promise<AskedFor> {
   const path = inProject(projectId, `approvals/${encodeURIComponent(approvalId)}`);
-  const view = await call<Schemas["OneApproval"] & Belonging>("GET", path);
+  const view = await call<Schemas["OneApproval"]>("GET", path);
   return { ...view, request_id: view.approval_id };
 }

@@ -4,39 +4,13 @@ import type { components } from "./generated/schema";
 
 export type Schemas = components["schemas"];
 
-/** The workspace that something belongs to. */
-export interface WorkspaceRef {
-  project_id: string;
-  name: string;
-  root: string;
-}
-/** The conversation that something belongs to; its title is the beginning of its first prompt. */
-export interface ConversationRef {
-  session_id: string;
-  title: string | null;
-}
-/** Where a call belongs, and what a person would call who asked for it. */
-export interface Belonging {
-  workspace: WorkspaceRef;
-  conversation: ConversationRef;
-  agent_name: string;
-}
+export type ServerMessage = Schemas["ServerMessage"];
+export type ClientCommand = Schemas["ClientCommand"];
 /** What became of one request of "approve all". */
-export interface BatchAnswer {
-  request_id: string;
-  outcome: "approved" | "refused";
-  code?: string;
-  message?: string;
-}
-type Generated = Schemas["ServerMessage"];
-type WithBelonging<Kind> = Kind extends { type: "tool_approval_request" | "tool_rehearsed" } ? Kind & Belonging : Kind;
-export type ServerMessage =
-  | WithBelonging<Generated>
-  | { type: "approve_all_answered"; seq?: number; session_id?: string; content: { answers: BatchAnswer[] } };
-export type ClientCommand =
-  | Schemas["ClientCommand"]
-  | { command: "approve_all"; requests: { request_id: string; digest: string }[] };
+export type BatchAnswer = Schemas["ApproveAnswer"];
 export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+/** Where a call belongs, and what a person would call who asked for it. */
+export type Belonging = Pick<ApprovalRequest, "workspace" | "conversation" | "agent_name">;
 /** The rehearsal of a request came a step further: the request as it now is. */
 export type RehearsedMessage = Extract<ServerMessage, { type: "tool_rehearsed" }>;
 /** What a command did when it was tried out. */
@@ -87,7 +61,7 @@ export function parseMessage(data: unknown): ServerMessage | null {
   try {
     const value: unknown = JSON.parse(data);
     const isMessage = typeof value === "object" && value !== null && "type" in value;
-    return isMessage ? TEMP(value as ServerMessage) : null;
+    return isMessage ? (value as ServerMessage) : null;
   } catch {
     return null;
   }
@@ -106,9 +80,4 @@ const APPROVALS: ReadonlySet<ServerMessage["type"]> = new Set([
 export function placeOf(message: ServerMessage): number | null {
   const isApproval = APPROVALS.has(message.type);
   return isApproval ? null : (message.seq ?? null);
-}
-
-function TEMP(message: ServerMessage): ServerMessage {
-  if (message.type !== "tool_approval_request" && message.type !== "tool_rehearsed") return message;
-  return { ...message, workspace: message.workspace ?? { project_id: "default", name: "w", root: "" }, conversation: message.conversation ?? { session_id: message.session_id ?? "", title: null }, agent_name: message.agent_name ?? "agent" };
 }

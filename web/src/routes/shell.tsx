@@ -18,6 +18,7 @@ import { useWorkspaces } from "../features/workspaces/store";
 import { UnknownWorkspace } from "../features/workspaces/unknown-workspace";
 import { useProjectId } from "../lib/project-address";
 import { useMedia } from "../lib/use-media";
+import { visibleSegments } from "../lib/visible-text";
 import { useLink } from "./connection";
 import styles from "./shell.module.css";
 import { SideBar } from "./side-bar";
@@ -110,6 +111,13 @@ function askingWorkspaces(queue: Pick<Queue, "entries">): string {
   return [...new Set(queue.entries.map(({ request }) => request.workspace.project_id))].toSorted().join(" ");
 }
 
+/** A title shows text as it is; what the eye would miss is spelled out. */
+function spelledOut(text: string): string {
+  return visibleSegments(text, {})
+    .map((segment) => ("label" in segment ? `⟨${segment.label}⟩` : segment.text))
+    .join("");
+}
+
 /** A tab that is not looked at says how much waits in it, and what and where the first of it is. */
 function useTitle() {
   const waiting = useApprovals((queue) => shownEntries(queue).length);
@@ -118,6 +126,6 @@ function useTitle() {
     return entry && `${entry.request.tool_name} · ${belongingText(entry.request)}`;
   });
   useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) ${first === null ? "" : `${first} – `}Countersign` : "Countersign";
+    document.title = waiting > 0 ? `(${waiting}) ${first === null ? "" : `${spelledOut(first)} – `}Countersign` : "Countersign";
   }, [waiting, first]);
 }

@@ -75,7 +75,7 @@ export function resolvedMessage(
   };
 }
 
-export function resumedMessage(change: { head?: number; active?: boolean; session_id?: string | null } = {}) {
+export function resumedMessage(change: Partial<Extract<ServerMessage, { subtype: "resumed" }>["content"]> = {}) {
   return {
     type: "system",
     subtype: "resumed",
@@ -93,6 +93,8 @@ export function resumedMessage(change: { head?: number; active?: boolean; sessio
         { id: "bypassPermissions", label: "Auto Execute", available: true },
       ],
       approvals: "chosen",
+      permission_mode: null,
+      default_mode: "sdk",
       ...change,
     },
   } satisfies ServerMessage;

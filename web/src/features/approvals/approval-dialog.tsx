@@ -50,6 +50,7 @@ interface ApprovalDialogProps {
   onDecide: (decision: Decision, terms?: Terms) => void;
   /** Goes on towards what is missing. */
   onMissing: () => void;
+  onEarly: () => void;
   onEdit: () => void;
   onEdited: (text: string | null) => void;
   onAnswer: (answers: Answers) => void;

@@ -196,7 +196,7 @@ test("no key and no click approves before the end was in view; both say so", () 
   expect(sent()).toEqual([]);
   bottom.of = 200;
   fireEvent.scroll(screen.getByRole("group", { name: "What will run" }));
-  expect(button("Approve"), "what has just come into view rests for a moment").toBeDisabled();
+  expect(button("Approve"), "what has just come into view rests for a moment").toHaveAttribute("aria-disabled", "true");
   wait();
   bottom.of = 900;
   fireEvent.scroll(screen.getByRole("group", { name: "What will run" }));
@@ -228,8 +228,9 @@ function placed() {
 test("for 400 ms after it appears neither click nor key decides", () => {
   open(approvalRequest());
   wait(399);
-  expect(button("Approve")).toBeDisabled();
+  expect(button("Approve")).toHaveAttribute("aria-disabled", "true");
   fireEvent.click(button("Approve"));
+  expect(screen.getByText("Too early: this card had just appeared. Press again.")).toBeVisible();
   press("a");
   expect(sent()).toEqual([]);
   wait(1);
@@ -372,7 +373,7 @@ test("deciding moves on to the next, which is inert again", () => {
   press("a");
   receive(resolvedMessage("APPROVED", "a", "me"));
   expect(screen.getByRole("dialog", { name: /Bash/ })).toBeVisible();
-  expect(button("Approve")).toBeDisabled();
+  expect(button("Approve")).toHaveAttribute("aria-disabled", "true");
   expect(screen.queryByText(/Approved by/)).toBeNull();
 });
 

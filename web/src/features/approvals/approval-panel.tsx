@@ -18,7 +18,7 @@ import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
 import { useCardFocus } from "./use-card-focus";
 import type { CardFocus } from "./use-card-focus";
-import { useDecisionKeys } from "./use-decision-keys";
+import { TOO_EARLY, useDecisionKeys } from "./use-decision-keys";
 import { useTold } from "./use-told";
 import { showMissing, useWholeInView } from "./use-whole-in-view";
 import type { Missing } from "./use-whole-in-view";
@@ -146,6 +146,7 @@ function OpenPanel({ entry, decide, panel, body, focus }: OpenPanelProps) {
           showMissing({ scroller: body, artefact });
           tell(missingText(missing));
         }}
+        onEarly={() => tell(TOO_EARLY)}
         onEdit={onEdit}
         onEdited={(text) => queue.edit(id, text)}
         onAnswer={(answers) => queue.answer(id, answers)}

@@ -16,8 +16,13 @@ export interface Batch {
 
 /** What "approve all" would mean for a conversation now. */
 export function coveredByApproveAll(queue: Pick<Queue, "entries" | "place">, key: string): Entry[] {
-  return ofConversation(queue, key).filter(({ request, sending }) => sending === null && isCoveredByApproveAll(request));
+  return ofConversation(queue, key)
+    .filter(({ request, sending }) => sending === null && isCoveredByApproveAll(request))
+    .slice(0, MOST);
 }
+
+/** As many as the server takes in one command; the others come in the next list. */
+const MOST = 1000;
 
 function ofConversation(queue: Pick<Queue, "entries" | "place">, key: string): Entry[] {
   return shownEntries(queue).filter(({ request }) => conversationKey(request) === key);
@@ -46,10 +51,19 @@ export function batchAnswered(queue: Queue, answers: readonly BatchAnswer[]): Qu
     const answer = refused.get(entry.request.request_id);
     return answer ? { ...entry, sending: null, error: refusalText(answer) } : entry;
   });
-  const batch = queue.batch?.isSent && refused.size > 0 ? { ...queue.batch, answers } : null;
+  const batch = queue.batch?.isSent ? answeredBatch(queue.batch, answers, refused.size) : queue.batch;
   const count = answers.length - refused.size;
   const notice = { key: `batch ${answers[0]?.request_id ?? ""}`, tone: "good" as const, text: count === 1 ? "1 call approved" : `${count} calls approved` };
-  return { ...queue, entries, batch, notices: count > 0 && batch === null ? [...queue.notices, notice] : queue.notices };
+  return { ...queue, entries, batch, notices: count > 0 && refused.size === 0 ? [...queue.notices, notice] : queue.notices };
+}
+
+function answeredBatch(batch: Batch, answers: readonly BatchAnswer[], refused: number): Batch | null {
+  return refused > 0 ? { ...batch, answers } : null;
+}
+
+/** What was on its way when the connection broke, or was refused as a whole, is not answered any more. */
+export function withoutSentBatch(batch: Batch | null): Batch | null {
+  return batch?.isSent && batch.answers === null ? null : batch;
 }
 
 export function refusalText({ code, message }: BatchAnswer): string {

@@ -28,6 +28,8 @@ interface DecisionBarProps {
   onDraft: (text: string) => void;
   onDecide: (decision: Decision, terms?: Terms) => void;
   onMissing: () => void;
+  /** It was pressed before the card has been there long enough. */
+  onEarly: () => void;
   onEdit: () => void;
   approveRef: Ref<HTMLButtonElement>;
   feedbackRef: Ref<HTMLTextAreaElement>;
@@ -39,7 +41,10 @@ export function DecisionBar(props: DecisionBarProps) {
   const field = useId();
   const words = wordsFor(request);
   const terms = sendableOf(request, props.edit, props.answers);
-  const rests = !props.isLive || !props.isArmed || entry.sending !== null;
+  const isOff = !props.isLive || entry.sending !== null;
+  // Not `disabled`: a press that comes too early is told, not swallowed.
+  const isEarly = !isOff && !props.isArmed;
+  const inTime = (action: () => void) => () => (isEarly ? props.onEarly() : action());
   const isCall = kindOf(request) === "call";
   const isHigh = isCall && needsDeliberateApproval(request);
   const isEdited = isCall && (terms === null || terms.edited !== undefined);
@@ -48,7 +53,7 @@ export function DecisionBar(props: DecisionBarProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    if (!rests && mayDecide(request, "reject")) onDecide("reject");
+    if (!isOff && mayDecide(request, "reject")) inTime(() => onDecide("reject"))();
   };
   return (
     <footer className={styles.bar}>
@@ -61,7 +66,7 @@ export function DecisionBar(props: DecisionBarProps) {
         )}
         {/* A rule is proposed for what was asked, not for what one made of it. */}
         {isCall && !isEdited && (
-          <AlwaysMenu request={request} rests={rests || missing !== null} onGrant={(grant) => onDecide("approve", { grant })} />
+          <AlwaysMenu request={request} rests={isOff || isEarly || missing !== null} onGrant={(grant) => onDecide("approve", { grant })} />
         )}
       </div>
       <div className={styles.feedback}>
@@ -79,8 +84,9 @@ export function DecisionBar(props: DecisionBarProps) {
       <div className={styles.buttons}>
         <Button
           look={isCall && !isHigh ? "danger" : "plain"}
-          disabled={rests || !mayDecide(request, "reject")}
-          onClick={() => onDecide("reject")}
+          disabled={isOff || !mayDecide(request, "reject")}
+          aria-disabled={isEarly || undefined}
+          onClick={inTime(() => onDecide("reject"))}
           aria-label={isCall ? undefined : `${words.reject} (Reject)`}
           aria-keyshortcuts="r"
         >
@@ -92,8 +98,9 @@ export function DecisionBar(props: DecisionBarProps) {
           className={styles.approve}
           // Not `disabled`: it goes on towards what is missing, and says what that is.
           data-missing={missing ?? undefined}
-          disabled={rests || !mayDecide(request, "approve") || terms === null}
-          onClick={() => (missing === null ? onDecide("approve", terms ?? {}) : props.onMissing())}
+          disabled={isOff || !mayDecide(request, "approve") || terms === null}
+          aria-disabled={isEarly || undefined}
+          onClick={inTime(() => (missing === null ? onDecide("approve", terms ?? {}) : props.onMissing()))}
           aria-label={nameOf(isEdited ? "Approve edited" : words.approve, missing)}
           aria-describedby={missing === null ? undefined : `${field}-missing`}
           aria-keyshortcuts={needsDeliberateApproval(request) ? undefined : "a"}

@@ -24,6 +24,9 @@ const NOTHING_HIDDEN_INSIDE = /^(?!.* {9})[\x20-\x7e]*$/;
 /** The height of a row that is not broken, as the style has it: a chunk out of sight is taken to be so many. */
 const ROW_PX = 20;
 
+/** Fewer rows than these are laid out at once: guessing their height would move what follows them. */
+const SMALL = 100;
+
 const SIGNS = { add: "+", remove: "−", context: " " } as const;
 
 interface ChunkProps {
@@ -40,7 +43,7 @@ export const DiffChunk = memo(function DiffChunk({ lines, view, language, highli
     [lines, language, highlight, isNear],
   );
   return (
-    <div className={styles.chunk} ref={frame} style={{ containIntrinsicBlockSize: `auto ${lines.length * ROW_PX}px` }}>
+    <div className={lines.length < SMALL ? undefined : styles.chunk} ref={frame} style={{ containIntrinsicBlockSize: `auto ${lines.length * ROW_PX}px` }}>
       {blocksOf(lines).map((block) =>
         block.header ? (
           <Header key={block.key} line={block.header} />

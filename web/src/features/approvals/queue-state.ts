@@ -6,7 +6,7 @@ import { previewOf } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { clockSkew } from "../../lib/time";
 import type { Answers } from "./answers";
-import { batchAnswered } from "./batch-state";
+import { batchAnswered, withoutSentBatch } from "./batch-state";
 import type { Batch } from "./batch-state";
 import { NOWHERE, rankOf, shownEntries } from "./queue-order";
 import type { Place } from "./queue-order";
@@ -122,7 +122,7 @@ function linkChanged(queue: Queue, link: Extract<SocketEvent, { type: "link" }>[
   if (link === "live") return caughtUp(queue);
   if (link === "catching-up") return queue;
   const entries = queue.entries.map((entry) => ({ ...entry, isConfirmed: false, sending: null }));
-  return { ...queue, isLive: false, entries };
+  return { ...queue, isLive: false, entries, batch: withoutSentBatch(queue.batch) };
 }
 
 /** The replay is over: what was not sent again is not pending any more. */
@@ -167,7 +167,7 @@ export function placedAt(queue: Queue, place: Place): Queue {
   const next = { ...queue, place };
   const current = currentEntry(next);
   const first = shownEntries(next)[0];
-  if (!current || !first || rankOf(first.request, place) >= rankOf(current.request, place)) return next;
+  if (!current || !first || isTouched(next, current) || rankOf(first.request, place) >= rankOf(current.request, place)) return next;
   return { ...next, currentId: first.request.request_id };
 }
 
@@ -241,7 +241,7 @@ function refused(queue: Queue, message: string, id: string | null): Queue {
     const isMeant = id === null ? entry.sending !== null : entry.request.request_id === id;
     return isMeant ? { ...entry, sending: null, error: message } : entry;
   });
-  return { ...queue, entries };
+  return { ...queue, entries, batch: id === null ? withoutSentBatch(queue.batch) : queue.batch };
 }
 
 export function decisionSent(queue: Queue, id: string, decision: Decision, terms: Terms = {}): Queue {

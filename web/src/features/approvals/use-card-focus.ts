@@ -4,6 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import type { RefObject } from "react";
 import { flushSync } from "react-dom";
 
+import { isEditing } from "../../lib/keyboard";
 import { conversationKey } from "./queue-order";
 import type { Entry } from "./queue-state";
 import { useApprovals } from "./store";
@@ -22,11 +23,16 @@ export interface CardFocus {
   decided: (conversation: string) => void;
 }
 
+function focusOn(element: RefObject<HTMLElement | null>): boolean {
+  element.current?.focus({ preventScroll: true });
+  return element.current !== null;
+}
+
 export function useCardFocus(panel: RefObject<HTMLElement | null>, body: RefObject<HTMLElement | null>, entry: Entry | null): CardFocus {
   const [isInside, setInside] = useState(false);
   /** The conversation in which the person decides with keys; none if they do not. */
   const staysIn = useRef<string | null>(null);
-  /** Where they were before. */
+  /** Where they were before. What was written there is gone on with; from anywhere else it is the prompt. */
   const origin = useRef<HTMLElement | null>(null);
   const usesPointer = useRef(false);
   /** Also when what had the focus has just gone with its card. */
@@ -35,16 +41,14 @@ export function useCardFocus(panel: RefObject<HTMLElement | null>, body: RefObje
   const hold = useApprovals((queue) => queue.hold);
 
   const isHere = useCallback(() => panel.current?.contains(document.activeElement) ?? false, [panel]);
-  const enter = useCallback(() => {
-    body.current?.focus({ preventScroll: true });
-    return body.current !== null;
-  }, [body]);
+  const enter = useCallback(() => focusOn(body), [body]);
   const leave = useCallback(() => {
     staysIn.current = null;
     panel.current?.focus({ preventScroll: true });
   }, [panel]);
   const back = useCallback(() => {
-    const field = origin.current?.isConnected ? origin.current : document.getElementsByName("prompt")[0];
+    const from = origin.current?.isConnected ? origin.current : null;
+    const field = isEditing(from) ? from : (document.getElementsByName("prompt")[0] ?? from);
     field?.focus();
   }, []);
   const hop = useCallback(() => {

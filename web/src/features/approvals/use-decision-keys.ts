@@ -44,12 +44,16 @@ function onKey(event: KeyboardEvent, actions: KeyActions) {
   const key = bareKey(event);
   if (key === null || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (key === HOP_KEY) return run(event, actions.hop);
-  const isIn = (area: RefObject<HTMLElement | null>) => area.current?.contains(document.activeElement) ?? false;
   if (actions.card.current === null) return;
   if (key === "Escape" && (isIn(actions.panel) || !isEditing(event.target))) return run(event, actions.minimise);
   if (isEditing(event.target)) return;
   if (OURS.has(key)) return run(event, whatFor(key, isIn(actions.card), actions));
   if (isIn(actions.card) && isPrintable(key)) run(event, () => typed(key, actions));
+}
+
+/** Whether the focus is in there. */
+function isIn(area: RefObject<HTMLElement | null>): boolean {
+  return area.current?.contains(document.activeElement) ?? false;
 }
 
 /** Help helps anywhere; everything else is about a card that the person is in, and has had time to look at. */
