@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::executors::Executors;
 use crate::follow::Follow;
+use crate::follow_all::FollowAll;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::live::Channels;
@@ -283,6 +284,14 @@ impl Gate {
         let store = self.inner.store.clone();
         let head = store.head(project).await?;
         Ok(Follow::new(store, project.clone(), signals, drafts, after, head))
+    }
+
+    /// Follows the logs of all projects but one from now on, those of later projects too.
+    pub async fn follow_all_but(&self, project: &ProjectId) -> Result<FollowAll, StoreError> {
+        let hints = self.inner.channels.listen_to_all();
+        let store = self.inner.store.clone();
+        let heads = store.heads().await?;
+        Ok(FollowAll::new(store, hints, project.clone(), heads))
     }
 
     /// Returns the latest conversation of a project.

@@ -40,6 +40,7 @@ use crate::{approvals, audit, chat, diffs, docs, health, identity, rules, sessio
         sessions::list,
         messages::list,
         sessions::interrupt,
+        approvals::list_all,
         approvals::list,
         approvals::get,
         approvals::approve,
