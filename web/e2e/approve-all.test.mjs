@@ -90,7 +90,7 @@ test("what approve all could not settle is told for each, and what another tab d
   await sheet(page).waitFor();
   const { approvals } = await rest(world, "GET", "approvals?status=pending");
   const first = approvals.find(({ tool_input: input }) => input.file_path === "three/a.txt");
-  await rest(world, "POST", `approvals/${first.approval_id}/reject`, { feedback: "not this one" });
+  await rest(world, "POST", `approvals/${first.approval_id}/reject`, { reason: "not this one" });
   await sheet(page).getByRole("button", { name: "Approve these 2" }).click();
   const refused = page.getByRole("dialog", { name: "What was refused" });
   await refused.getByText("1 approved, 1 refused.").waitFor();

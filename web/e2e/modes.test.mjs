@@ -59,20 +59,15 @@ test("a mode that the person chose holds against the switch, and the banner says
   await page.getByText("This conversation still asks").waitFor();
   await send(page, "write b.txt");
   await dialog(page, "Write").waitFor();
-});
+  await decide(page, "Approve");
+  await done(page, 2);
 
-test("a mode that was chosen for one conversation is not that of the next", async (t) => {
-  const world = await startWorld(t, { scenario: SCENARIO });
-  const page = await openTab(world);
-  await page.getByLabel("Permission mode").selectOption("Auto Execute");
-  await page.reload();
-  assert.equal(await mode(page), "bypassPermissions", "chosen and not yet sent, it survives a reload");
-  await send(page, "write a.txt");
-  await done(page);
-  await page.reload();
-  await page.getByText("Written.").waitFor();
-  assert.equal(await mode(page), "bypassPermissions");
+  // Another conversation has chosen nothing.
   await page.getByRole("link", { name: "New conversation" }).click();
-  await page.getByText("Nothing runs until you say so.").waitFor();
-  assert.equal(await mode(page), "sdk");
+  await page.getByText("Calls run without asking.", { exact: true }).waitFor();
+  assert.equal(await mode(page), "bypassPermissions");
+  await page.getByLabel("Permission mode").selectOption("Review & Approve (SDK)");
+  await page.reload();
+  await page.getByText("This conversation still asks").waitFor();
+  assert.equal(await mode(page), "sdk", "chosen and not yet sent, it survives a reload");
 });

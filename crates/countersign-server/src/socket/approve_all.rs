@@ -80,11 +80,18 @@ impl ApprovalBatch {
     /// Runs on a task of its own: it comes to its end whether or not its sender is still there.
     pub(super) async fn approve(self) -> Vec<ApproveAnswer> {
         let database_failed = AtomicBool::new(false);
-        let answers = self.requests.iter().map(|request| async {
-            let approved = self.approve_one(request, &database_failed).await;
-            answer(request.request_id.clone(), approved)
-        });
+        let answers: Vec<_> =
+            self.requests.iter().map(|request| self.answer_one(request, &database_failed)).collect();
         stream::iter(answers).buffered(AT_A_TIME).collect().await
+    }
+
+    async fn answer_one(
+        &self,
+        request: &SeenRequest,
+        database_failed: &AtomicBool,
+    ) -> ApproveAnswer {
+        let approved = self.approve_one(request, database_failed).await;
+        answer(request.request_id.clone(), approved)
     }
 
     async fn approve_one(

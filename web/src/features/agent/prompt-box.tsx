@@ -21,7 +21,8 @@ export function PromptBox({ isLive, onSend, onStop }: PromptBoxProps) {
   const [runsReads, setRunsReads] = useRunsReads();
   const field = useId();
   const note = useId();
-  const unavailable = unavailableReason(mode, server?.modes);
+  // What the settings say the server can do; "Auto Execute" by choice is Claude Code's, and may not be there.
+  const unavailable = chosenMode === null && mode === "bypassPermissions" ? null : unavailableReason(mode, server?.modes);
   const isBusy = isRunning || awaiting !== null;
   const canSend = isLive && !isBusy && unavailable === null && text.trim() !== "";
 
@@ -62,7 +63,7 @@ export function PromptBox({ isLive, onSend, onStop }: PromptBoxProps) {
         {noteText(unavailable, isLive, isBusy, text)}
       </p>
       <div className={styles.controls}>
-        <RunSettingsFields mode={mode} runsReads={runsReads} modes={server?.modes} onMode={chooseMode} onRunsReads={setRunsReads} />
+        <RunSettingsFields mode={mode} isUnavailable={unavailable !== null} runsReads={runsReads} modes={server?.modes} onMode={chooseMode} onRunsReads={setRunsReads} />
         <div className={styles.buttons}>
           {isRunning && (
             <Button onClick={onStop} disabled={!isLive}>

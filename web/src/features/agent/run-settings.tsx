@@ -40,15 +40,15 @@ export function unavailableReason(mode: PermissionMode, modes: ModeView[] | unde
 interface RunSettingsFieldsProps {
   /** The mode of the next run, whoever chose it. */
   mode: PermissionMode;
+  isUnavailable: boolean;
   runsReads: boolean;
   modes: ModeView[] | undefined;
   onMode: (mode: PermissionMode) => void;
   onRunsReads: (runsReads: boolean) => void;
 }
 
-export function RunSettingsFields({ mode, runsReads, modes, onMode, onRunsReads }: RunSettingsFieldsProps) {
+export function RunSettingsFields({ mode, isUnavailable, runsReads, modes, onMode, onRunsReads }: RunSettingsFieldsProps) {
   const field = useId();
-  const isUnavailable = unavailableReason(mode, modes) !== null;
   return (
     <div className={styles.settings}>
       <label className="visually-hidden" htmlFor={field}>

@@ -44,6 +44,8 @@ export const useAgent = create<AgentStore>()((set) => ({
     set((state) => {
       writeStored("sessionStorage", draftKey(state), null);
       writeStored("sessionStorage", modeKey(state), null);
+      // A choice for this conversation is one after a reload, too.
+      writeStored("sessionStorage", `mode.${state.sessionId}`, state.chosenMode);
       return { awaiting: prompt, draft: "", problem: null };
     }),
   chooseMode: (chosenMode) =>
@@ -60,7 +62,6 @@ function keyOf({ projectId, sessionId, isNew, awaiting }: Transcript): string {
 }
 
 const draftKey = (state: Transcript) => `draft.${keyOf(state)}`;
-/** Chosen and not yet sent; from then on the server knows it. */
 const modeKey = (state: Transcript) => `mode.${keyOf(state)}`;
 
 function storedMode(state: Transcript): PermissionMode | null {
