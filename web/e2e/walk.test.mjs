@@ -87,7 +87,10 @@ test("random walk: whatever ran had been on screen, whole, where it was decided"
   const decisions = (await Promise.all(tabs.map((page) => page.evaluate(() => JSON.parse(sessionStorage.getItem("walk") ?? "[]"))))).flat();
   const ran = (await Promise.all(both.map((project) => allExecutions(world, project)))).flat().filter(({ status }) => ["approved", "executing", "completed"].includes(status));
   t.diagnostic(`${count} submissions, ${decisions.length} decisions, ${ran.length} calls ran`);
-  for (const call of ran) assert.ok(wasSeen(call, decisions), `${call.tool_input.file_path} (${call.approval_id}) ran, and was not on screen, whole, where it was decided; seed ${seed}`);
+  for (const call of ran) {
+    const how = JSON.stringify(decisions.filter(({ id }) => id === call.approval_id));
+    assert.ok(wasSeen(call, decisions), `${call.tool_input.file_path} ran, and was not on screen, whole, where it was decided: ${how}; seed ${seed}`);
+  }
   assert.ok(ran.length >= 15, `only ${ran.length} calls ran: the walk has shown nothing; seed ${seed}`);
 });
 

@@ -81,7 +81,7 @@ function OpenPanel({ entry, decide, panel, body, focus }: OpenPanelProps) {
   const approve = useRef<HTMLButtonElement>(null);
   const feedback = useRef<HTMLTextAreaElement>(null);
   const editor = useRef<HTMLTextAreaElement>(null);
-  const missing = useMissing(entry, body, artefact);
+  const { missing, seenTo } = useMissing(entry, body, artefact);
   // One that moved is another one, and so is one whose end has just come into view: whoever was about to decide looks again.
   const { isArmed, acceptsKey } = useArmed(`${entry.look} ${missing === null}`);
   const { told, tell } = useTold(entry.look);
@@ -143,7 +143,7 @@ function OpenPanel({ entry, decide, panel, body, focus }: OpenPanelProps) {
         onDraft={(text) => queue.draft(id, text)}
         onDecide={onDecide}
         onMissing={() => {
-          showMissing({ scroller: body, artefact });
+          showMissing({ scroller: body, artefact }, seenTo.current);
           tell(missingText(missing));
         }}
         onEarly={() => tell(TOO_EARLY)}
@@ -164,7 +164,7 @@ function OpenPanel({ entry, decide, panel, body, focus }: OpenPanelProps) {
 }
 
 /** What of a request has not been in view yet. Once all of it was, it stays so. */
-function useMissing(entry: Entry, scroller: React.RefObject<HTMLElement | null>, artefact: React.RefObject<HTMLElement | null>): Missing {
+function useMissing(entry: Entry, scroller: React.RefObject<HTMLElement | null>, artefact: React.RefObject<HTMLElement | null>) {
   const key = seenKey(entry);
   const isSeen = useApprovals((queue) => queue.seen.has(key));
   const see = useApprovals((queue) => queue.see);
@@ -176,9 +176,9 @@ function useMissing(entry: Entry, scroller: React.RefObject<HTMLElement | null>,
     },
     [key, see],
   );
-  useWholeInView({ scroller, artefact }, key, isSeen, onChange);
-  if (isSeen) return null;
-  return found.key === key ? found.missing : "end";
+  const seenTo = useWholeInView({ scroller, artefact }, key, isSeen, onChange);
+  const missing: Missing = found.key === key ? found.missing : "end";
+  return { missing: isSeen ? null : missing, seenTo };
 }
 
 function missingText(missing: Missing): string {

@@ -15,7 +15,7 @@ import { belongingText } from "./belonging-line";
 import { Summary } from "./queue-list";
 import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
-import { useWholeInView } from "./use-whole-in-view";
+import { showMissing, useWholeInView } from "./use-whole-in-view";
 import type { Missing } from "./use-whole-in-view";
 
 interface BatchSheetProps {
@@ -47,7 +47,8 @@ function Question({ batch, onSend, onClose }: { batch: Batch; onSend: () => void
   const list = useRef<HTMLOListElement>(null);
   const [missing, setMissing] = useState<Missing>("end");
   const note = useId();
-  useWholeInView({ scroller, artefact: list, isInSheet: true }, "", missing === null, setMissing);
+  const frame = { scroller, artefact: list, isInSheet: true };
+  const seenTo = useWholeInView(frame, "", missing === null, setMissing);
   const { isArmed } = useArmed(`batch ${missing === null}`);
   const rests = !isLive || !isArmed || batch.isSent;
   return (
@@ -72,7 +73,7 @@ function Question({ batch, onSend, onClose }: { batch: Batch; onSend: () => void
           disabled={rests}
           data-missing={missing ?? undefined}
           aria-describedby={note}
-          onClick={() => (missing === null ? onSend() : scroller.current?.scrollBy({ top: scroller.current.clientHeight * 0.85 }))}
+          onClick={() => (missing === null ? onSend() : showMissing(frame, seenTo.current))}
         >
           {batch.isSent ? "Approving…" : `Approve these ${batch.requests.length.toLocaleString("en")}`}
         </Button>

@@ -15,9 +15,18 @@ interface Frame {
   isInSheet?: boolean;
 }
 
-/** Calls `onChange` with what is missing, whenever that may be another. `key` names what is on screen; once it was seen, nobody looks again. */
-export function useWholeInView({ scroller, artefact, isInSheet = false }: Frame, key: string, isSeen: boolean, onChange: (missing: Missing) => void) {
+/**
+ * Calls `onChange` with what is missing, whenever that may be another. `key` names what is on screen; once it was seen, nobody
+ * looks again. Returns how far it was in view, for `showMissing`.
+ */
+export function useWholeInView(
+  { scroller, artefact, isInSheet = false }: Frame,
+  key: string,
+  isSeen: boolean,
+  onChange: (missing: Missing) => void,
+): RefObject<number> {
   const latest = useRef(onChange);
+  const seenTo = useRef(0);
   useLayoutEffect(() => {
     latest.current = onChange;
   });
@@ -25,39 +34,87 @@ export function useWholeInView({ scroller, artefact, isInSheet = false }: Frame,
     const frame = scroller.current;
     const content = artefact.current;
     if (!frame || !content || isSeen) return;
+    const reader = new Reader(frame, content);
     const measure = () => {
-      if (canBeSeen(isInSheet)) latest.current(missingOf(frame, content));
+      if (!canBeSeen(isInSheet)) return;
+      const missing = reader.look();
+      seenTo.current = reader.seenTo;
+      latest.current(missing);
     };
     measure();
+    const onFocus = ({ target }: FocusEvent) => target !== frame && reader.jumps();
     const sizes = new ResizeObserver(measure);
     sizes.observe(frame);
     sizes.observe(content);
     const changes = new MutationObserver(measure);
     changes.observe(content, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-hides", "open"] });
     frame.addEventListener("scroll", measure, { passive: true });
+    frame.addEventListener("focusin", onFocus);
     document.addEventListener("visibilitychange", measure);
     return () => {
       sizes.disconnect();
       changes.disconnect();
       frame.removeEventListener("scroll", measure);
+      frame.removeEventListener("focusin", onFocus);
       document.removeEventListener("visibilitychange", measure);
     };
   }, [scroller, artefact, key, isSeen, isInSheet]);
+  return seenTo;
+}
+
+/** Follows how far down a person has come, from the beginning of what will run and without a gap. */
+class Reader {
+  /** In pixels from the beginning. */
+  seenTo = 0;
+  private lastTop = 0;
+  private layout = "";
+  private isJump = false;
+
+  constructor(
+    private readonly frame: HTMLElement,
+    private readonly content: HTMLElement,
+  ) {}
+
+  /** The focus goes somewhere else in the frame, which may scroll there: nobody has read what lies between. */
+  jumps() {
+    this.isJump = true;
+    // The browser tells of such a scroll with its next frame.
+    requestAnimationFrame(() => requestAnimationFrame(() => (this.isJump = false)));
+  }
+
+  look(): Missing {
+    const parts = partsIn(this.content);
+    const [first, last] = [parts[0], parts.at(-1)];
+    const hider = firstHider(this.content);
+    if (!first || !last) return hider === null ? null : "folded";
+    const start = first.getBoundingClientRect().top;
+    const view = this.frame.getBoundingClientRect();
+    this.pass(view.top - start, Math.min(view.bottom, window.innerHeight) - start, layoutOf(last));
+    if (hider !== null) {
+      this.seenTo = Math.min(this.seenTo, hider.getBoundingClientRect().top - start);
+      return "folded";
+    }
+    return this.seenTo >= last.getBoundingClientRect().bottom - start - SLACK_PX ? null : "end";
+  }
+
+  /** The frame shows this stretch now. Whoever scrolled there has passed what lies between; a jump has not. */
+  private pass(top: number, bottom: number, layout: string) {
+    if (layout !== this.layout) this.seenTo = 0;
+    const from = this.isJump || layout !== this.layout ? top : Math.min(top, this.lastTop);
+    if (from <= this.seenTo + SLACK_PX) this.seenTo = Math.max(this.seenTo, bottom);
+    this.lastTop = top;
+    this.layout = layout;
+  }
+}
+
+/** In another layout the same lines are elsewhere. */
+function layoutOf(part: HTMLElement): string {
+  return `${part.dataset["view"] ?? ""} ${Math.round(part.getBoundingClientRect().width)}`;
 }
 
 /** A hidden tab shows nothing, and neither does a page below a sheet. */
 function canBeSeen(isInSheet: boolean): boolean {
   return document.visibilityState === "visible" && (isInSheet || document.querySelector("dialog[open]") === null);
-}
-
-function missingOf(frame: HTMLElement, content: HTMLElement): Missing {
-  if (firstHider(content) !== null) return "folded";
-  const last = partsIn(content).at(-1);
-  if (last === undefined) return null;
-  const { bottom } = last.getBoundingClientRect();
-  const view = frame.getBoundingClientRect();
-  const isInView = bottom <= Math.min(view.bottom, window.innerHeight) + SLACK_PX && bottom >= view.top;
-  return isInView ? null : "end";
 }
 
 /** Fractions of a pixel, and a border, say nothing. */
@@ -76,13 +133,16 @@ function counts(element: HTMLElement): boolean {
   return element.closest("[data-beside]") === null;
 }
 
-/** A little less than a screenful, so that the last line seen is the first of the next look. */
-const PAGE = 0.85;
+/** How much of what was seen stays in view, so that the last line seen is among the first of the next look. */
+const OVERLAP = 0.15;
 
-/** Goes on towards what is missing: to what is folded, or a page further down. */
-export function showMissing({ scroller, artefact }: Frame) {
+/** Goes on towards what is missing: to what is folded, or to where the person has come so far. */
+export function showMissing({ scroller, artefact }: Frame, seenTo: number) {
   const frame = scroller.current;
-  const hider = artefact.current && firstHider(artefact.current);
-  if (hider) hider.scrollIntoView({ block: "center" });
-  else frame?.scrollBy({ top: frame.clientHeight * PAGE });
+  const content = artefact.current;
+  if (!frame || !content) return;
+  const hider = firstHider(content);
+  if (hider) return hider.scrollIntoView({ block: "center" });
+  const start = (partsIn(content)[0] ?? content).getBoundingClientRect().top - frame.getBoundingClientRect().top;
+  frame.scrollBy({ top: start + seenTo - frame.clientHeight * OVERLAP });
 }
