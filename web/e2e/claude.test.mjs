@@ -68,6 +68,23 @@ await inCell(import.meta.url, () => {
     assert.match(asked.find((messages) => messages.includes("what did I say")), /write a\.txt/, "the CLI has the conversation from before");
   });
 
+  test("a Claude Code conversation stays one after a reload", async (t) => {
+    const world = await startClaudeWorld(t);
+    const page = await openTab(world);
+    await sendToClaude(page, "write a.txt");
+    await dialog(page, "Write").getByLabel("Where it belongs").getByText("Claude Code").waitFor();
+    await decide(page, "Approve");
+    await done(page);
+    await page.reload();
+    await transcript(page).getByText("I write it.").waitFor();
+    assert.equal(await page.getByLabel("Permission mode").inputValue(), "toolApproval");
+    await send(page, "write b.txt");
+    await dialog(page, "Write").getByText("runs in Claude Code").waitFor();
+    await decide(page, "Approve");
+    await done(page, 2);
+    assert.equal(await written(world, "b.txt"), "one\ntwo\n");
+  });
+
   test("questions are answered on the page, and the answers are what the model hears", async (t) => {
     const world = await startClaudeWorld(t);
     const page = await openTab(world);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { RESULTS } from "./places.mjs";
-import { decide, dialog, done, openTab, send, startWorld, transcript, until } from "./world.mjs";
+import { decide, dialog, done, openTab, readToEnd, send, startWorld, transcript, until } from "./world.mjs";
 
 const LINES = 100_000;
 /** Generous: machines are shared. A page that hangs takes many seconds. */
@@ -129,9 +129,16 @@ test("a command taller than its box is whole, and says how much of it is below",
   const text = await card.getByRole("region", { name: "Command" }).textContent();
   assert.equal(text.match(/echo step \d+/g).length, 400, "once as it is written, once taken apart");
   assert.ok(Number(/[\d,]+/.exec(await more.textContent())[0].replaceAll(",", "")) > 150);
-  await until(() => page.getByRole("button", { name: "Approve", exact: true }).isEnabled(), "it can be approved all the same");
+  const approve = page.getByRole("button", { name: "Approve", exact: true });
+  await until(() => approve.isEnabled(), "it no longer rests");
+  await approve.click();
+  await card.getByText("Scroll to the end first.").waitFor();
+  await readToEnd(page);
   await card.getByRole("group", { name: "What will run" }).evaluate((body) => body.scrollTo(0, body.scrollHeight));
   await more.waitFor({ state: "hidden" });
+  await decide(page, "Approve");
+  await done(page);
+  assert.equal((await readFile(join(world.root, "steps.txt"), "utf8")).split("\n").length, 201);
 });
 
 /** How far the end of the transcript is from view, in pixels. */

@@ -21,12 +21,14 @@ const CHROMIUM_ARGS = [
 
 /**
  * Starts a server on an empty workspace. `scenario` (TOML) gives it a scripted model of its own;
- * without one it plays the demo. `env` is added to the server's environment. Everything ends with the test `t`.
+ * without one it plays the demo. `env` is added to the server's environment. `workspaces` names further folders that it
+ * serves. Everything ends with the test `t`.
  */
-export async function startWorld(t, { scenario, env = {} } = {}) {
+export async function startWorld(t, { scenario, env = {}, workspaces = [] } = {}) {
   const home = await realpath(await mkdtemp(join(tmpdir(), "countersign-e2e-")));
   const root = join(home, "workspace");
-  await mkdir(root);
+  const roots = [root, ...workspaces.map((name) => join(home, name))];
+  for (const folder of roots) await mkdir(folder);
   await mkdir(RESULTS, { recursive: true });
   const children = [];
   const cleanups = [];
@@ -38,7 +40,7 @@ export async function startWorld(t, { scenario, env = {} } = {}) {
 
   const model = scenario === undefined ? null : await startModel(children, home, scenario);
   const extra = model === null ? env : { ...env, ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "dummy" };
-  const args = ["--root", root, "--data", join(home, "data"), "--token", TOKEN, ...(model === null ? ["--demo"] : [])];
+  const args = [...roots.flatMap((folder) => ["--root", folder]), "--data", join(home, "data"), "--token", TOKEN, ...(model === null ? ["--demo"] : [])];
   const serve = (listen) => start(children, ["serve", "--listen", listen, ...args], home, extra);
   const url = await serve("127.0.0.1:0");
   /** Ends the server by a signal and starts another one at the same address, on the same data. */
@@ -49,7 +51,7 @@ export async function startWorld(t, { scenario, env = {} } = {}) {
 
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_ARGS });
   cleanups.push(() => browser.close());
-  return { home, root, url, model, browser, restart, requests: () => modelRequests(model) };
+  return { home, root, roots, url, model, browser, restart, requests: () => modelRequests(model) };
 }
 
 async function startModel(children, home, scenario) {
@@ -91,8 +93,8 @@ async function modelRequests(model) {
 }
 
 /** One call of the REST surface, as a program makes it. Returns the body; anything but a success is an error. */
-export async function rest(world, method, path, body) {
-  const response = await fetch(`${world.url}my/projects/default/${path}`.replace(/\/$/, ""), {
+export async function rest(world, method, path, body, project = "default") {
+  const response = await fetch(`${world.url}my/projects/${project}/${path}`.replace(/\/$/, ""), {
     method,
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -100,6 +102,12 @@ export async function rest(world, method, path, body) {
   const answer = await response.json();
   if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${JSON.stringify(answer)}`);
   return answer;
+}
+
+/** The workspaces of the server, its first one first. */
+export async function projects(world) {
+  const response = await fetch(`${world.url}my/projects`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  return (await response.json()).projects;
 }
 
 /** A client on somebody's machine: takes the project's calls. `next` waits for the next one of an event. */
@@ -172,6 +180,28 @@ export async function bringUp(page, tool) {
 export async function decide(page, word, feedback) {
   if (feedback) await page.getByLabel("Feedback").fill(feedback);
   await page.getByRole("button", { name: word, exact: true }).click();
+}
+
+/** Pages through what is to be approved, as a person does with the keyboard, until its end was in view. */
+export async function readToEnd(page) {
+  const approve = page.getByRole("button", { name: /Approve/ }).and(page.locator("[data-missing]"));
+  const body = page.getByRole("group", { name: "What will run" });
+  while ((await approve.count()) > 0) {
+    await body.focus();
+    await page.keyboard.press("PageDown");
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
+}
+
+/** Moves into the card on screen, as a person does with the keyboard, and waits until it no longer rests. */
+export async function moveIn(page) {
+  await page.keyboard.press("F6");
+  await until(() => focusIsInCard(page), "the card has the focus");
+  await until(() => page.getByRole("button", { name: "Approve", exact: true }).isEnabled(), "the buttons are awake");
+}
+
+export function focusIsInCard(page) {
+  return page.evaluate(() => document.querySelector('aside [role="dialog"]')?.contains(document.activeElement) ?? false);
 }
 
 export function transcript(page) {

@@ -1,10 +1,16 @@
 // Every address of the page. What is shown is in the address, so reload and back work.
 import { Redirect, Route, Switch } from "wouter";
 
+import { useProjectId, withProject } from "./lib/project-address";
 import { AgentPage } from "./routes/agent-page";
 import { HistoryPage } from "./routes/history-page";
 import { RulesPage } from "./routes/rules-page";
 import { SettingsPage } from "./routes/settings-page";
+
+/** Whatever else the address says, its workspace stays. */
+function ToConversations() {
+  return <Redirect to={withProject("/agent", useProjectId())} replace />;
+}
 
 export function Routes() {
   return (
@@ -21,7 +27,7 @@ export function Routes() {
         <HistoryPage />
       </Route>
       <Route>
-        <Redirect to="/agent" replace />
+        <ToConversations />
       </Route>
     </Switch>
   );

@@ -68,6 +68,8 @@ pub struct ClaudeConfig {
     /// What becomes of calls that would ask. With [`Mode::BypassPermissions`] the CLI runs
     /// unattended: nothing is asked but what a rule says must be, and what is denied stays denied.
     pub mode: Option<Mode>,
+    /// Whether that mode is what the project's settings said; noted beside the run.
+    pub mode_by_settings: bool,
     /// Where what its calls change is kept, so that it can be undone; nowhere if there is none.
     pub keep: Option<Keep>,
 }
@@ -88,6 +90,7 @@ impl ClaudeConfig {
             model: self.model.clone(),
             auto_approve_read: self.auto_approve_read,
             mode: self.mode,
+            mode_by_settings: self.mode_by_settings,
             executor: Executor::ClaudeCli,
             ..RunSettings::default()
         }

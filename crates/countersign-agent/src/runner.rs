@@ -38,6 +38,8 @@ pub struct RunnerConfig {
     pub max_turns: u32,
     /// Who runs the calls.
     pub executor: Executor,
+    /// Whether the mode of its calls is what the project's settings said; noted beside the run.
+    pub mode_by_settings: bool,
     /// Where the contents of files are kept before a call changes them, so that it can be undone.
     pub keep: Option<Keep>,
 }
@@ -56,6 +58,7 @@ impl RunnerConfig {
             retries: Retries::default(),
             max_turns: 200,
             executor: Executor::Local,
+            mode_by_settings: false,
             keep: None,
         }
     }

@@ -32,6 +32,8 @@ pub struct RunSettings {
     pub mode: Option<Mode>,
     /// Who runs the calls.
     pub executor: Executor,
+    /// Whether the mode is what the project's settings said, not what the run was asked for with.
+    pub mode_by_settings: bool,
 }
 
 impl RunSettings {
@@ -55,6 +57,7 @@ impl RunSettings {
             auto_approve_read,
             mode,
             executor: config.executor,
+            mode_by_settings: config.mode_by_settings,
         }
     }
 
@@ -68,6 +71,7 @@ impl RunSettings {
             retries: config.retries,
             max_turns: self.max_turns.unwrap_or(config.max_turns),
             executor: self.executor,
+            mode_by_settings: self.mode_by_settings,
             keep: config.keep.clone(),
         }
     }

@@ -13,6 +13,7 @@ use crate::client_looks::ClientLooks;
 use crate::clock::Clock;
 use crate::executors::Executors;
 use crate::follow::Follow;
+use crate::follow_all::FollowAll;
 use crate::history::History;
 use crate::journal::Journal;
 use crate::live::Channels;
@@ -285,6 +286,14 @@ impl Gate {
         let store = self.inner.store.clone();
         let head = store.head(project).await?;
         Ok(Follow::new(store, project.clone(), signals, drafts, after, head))
+    }
+
+    /// Follows the logs of all projects but one from now on, those of later projects too.
+    pub async fn follow_all_but(&self, project: &ProjectId) -> Result<FollowAll, StoreError> {
+        let hints = self.inner.channels.listen_to_all();
+        let store = self.inner.store.clone();
+        let heads = store.heads().await?;
+        Ok(FollowAll::new(store, hints, project.clone(), heads))
     }
 
     /// Returns the latest conversation of a project.

@@ -56,9 +56,17 @@ pub(crate) enum Signal {
 }
 
 /// The channels of all projects.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Channels {
     projects: Mutex<HashMap<ProjectId, Channel>>,
+    /// Which log has grown, and up to which number.
+    grown: broadcast::Sender<(ProjectId, u64)>,
+}
+
+impl Default for Channels {
+    fn default() -> Self {
+        Self { projects: Mutex::default(), grown: broadcast::channel(BEHIND).0 }
+    }
 }
 
 #[derive(Debug)]
@@ -80,6 +88,14 @@ impl Channels {
             // Nobody listening is fine: the log keeps it.
             let _ = channel.signals.send(Signal::Logged(seq));
         }
+        if self.grown.receiver_count() > 0 {
+            let _ = self.grown.send((project.clone(), seq));
+        }
+    }
+
+    /// Listens from now on for hints that a log has grown, of whatever project.
+    pub(crate) fn listen_to_all(&self) -> broadcast::Receiver<(ProjectId, u64)> {
+        self.grown.subscribe()
     }
 
     pub(crate) fn show(&self, project: &ProjectId, live: Live) {

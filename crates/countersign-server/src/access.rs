@@ -60,6 +60,7 @@ const ROUTES: &[(&str, &[(Method, LeastRole)])] = &[
     ("/rules/{view}", &[(Method::GET, PageCookie)]),
     ("/assets/{*path}", &[(Method::GET, PageCookie)]),
     ("/my/projects", &[(Method::GET, Viewer), (Method::POST, Admin)]),
+    ("/my/approvals", &[(Method::GET, Viewer)]),
     ("/my/projects/{project_id}", &[(Method::GET, Viewer), (Method::PATCH, Admin)]),
     ("/my/projects/{project_id}/chat/messages", &[(Method::POST, Approver)]),
     ("/my/projects/{project_id}/chat/stream", &[(Method::GET, Anybody)]),

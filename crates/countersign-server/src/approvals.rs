@@ -4,7 +4,7 @@ pub(crate) mod view;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Approval, Status};
+use countersign_core::{Approval, ProjectId, Status};
 use countersign_gate::ExecutionFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use self::view::ApprovalView;
 use crate::app::App;
 use crate::body::MaybeBody;
+use crate::call_context::ContextLookup;
 use crate::decide::{DecisionScope, Said, Settled, Speaker};
 use crate::error::ApiError;
 use crate::query::{Page, Query};
@@ -137,15 +138,45 @@ pub(crate) async fn list(
     Query(page): Query<Page>,
 ) -> Result<Json<ApprovalList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
+    list_in(&app, vec![project.id.clone()], filter, page).await
+}
+
+/// `GET /my/approvals`: what people were asked in all projects of this server, the latest first.
+#[utoipa::path(get, operation_id = "list_all_approvals", tag = "approvals", path = "/my/approvals", params(Filter, Page), responses(
+    (status = 200, body = ApprovalList),
+    Looking,
+))]
+pub(crate) async fn list_all(
+    _: SignedIn,
+    State(app): State<App>,
+    Query(filter): Query<Filter>,
+    Query(page): Query<Page>,
+) -> Result<Json<ApprovalList>, ApiError> {
+    // One may have been made at another server since.
+    app.projects.load().await?;
+    list_in(&app, app.projects.ids(), filter, page).await
+}
+
+async fn list_in(
+    app: &App,
+    projects: Vec<ProjectId>,
+    filter: Filter,
+    page: Page,
+) -> Result<Json<ApprovalList>, ApiError> {
     let filter = ExecutionFilter {
         statuses: filter.status.map(Status::from).into_iter().collect(),
         asked: Some(true),
         ..ExecutionFilter::default()
     };
     let store = app.gate.store();
-    let calls = store.executions(&project.id, filter, page.before()?, page.limit()).await?;
+    let calls = store.executions_in(projects, filter, page.before()?, page.limit()).await?;
     let next_cursor = page.next(&calls);
-    let approvals = calls.into_iter().map(ApprovalView::from).collect();
+    let mut contexts = ContextLookup::new(store);
+    let mut approvals = Vec::with_capacity(calls.len());
+    for call in calls {
+        let context = contexts.find(&call).await?;
+        approvals.push(ApprovalView::new(call, context));
+    }
     Ok(Json(ApprovalList { success: true, approvals, next_cursor }))
 }
 
@@ -161,7 +192,9 @@ pub(crate) async fn get(
 ) -> Result<Json<OneApproval>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let speaker = Speaker { app: &app, project: &project.id, person: &person };
-    let approval = speaker.own(approval_id(&approval)?).await?.into();
+    let approval = speaker.own(approval_id(&approval)?).await?;
+    let context = ContextLookup::new(app.gate.store()).find(&approval).await?;
+    let approval = ApprovalView::new(approval, context);
     Ok(Json(OneApproval { success: true, approval }))
 }
 

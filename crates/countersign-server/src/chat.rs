@@ -9,8 +9,7 @@ pub(crate) mod stream;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use countersign_agent::RunSettings;
-use countersign_core::{Executor, ProjectId, SessionId};
+use countersign_core::{Executor, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -40,7 +39,8 @@ pub(crate) struct NewMessage {
     session_id: Option<String>,
     /// Who runs the tools; as in the conversation's last run unless said, else `client`.
     executor: Option<ExecutorName>,
-    /// How calls are decided; `sdk` unless said.
+    /// How calls are decided; as the project's settings and the conversation's last run say unless
+    /// given, `sdk` where they say nothing.
     permission_mode: Option<PermissionMode>,
     /// The model to ask.
     model: Option<String>,
@@ -80,22 +80,20 @@ pub(crate) async fn send(
     Body(message): Body<NewMessage>,
 ) -> Result<(StatusCode, Json<MessageTaken>), ApiError> {
     let place = app.projects.get(&project).await?;
-    let (named, mode) = ways::named(message.executor, message.permission_mode)?;
+    let wish = ways::wish_of(message.executor, message.permission_mode)?;
     if message.content.contains('\0') {
         return Err(ApiError::bad_request("bad_request", "`content` holds a NUL character"));
     }
     let session = message.session_id.map(session_id).transpose()?;
     let project = &place.0.id;
-    let own = executor(&app, project, session.as_ref(), message.executor).await?;
-    let way = app.way(project, named, mode, own).await?;
+    let way = app.way(project, session.as_ref(), wish).await?;
     let wanted = Wanted {
         prompt: message.content,
         session,
         auto_approve_read: true,
-        mode: way.mode,
+        way,
         cwd: None,
         model: message.model,
-        executor: way.executor,
     };
     let begun = runs::start(&app, &place, wanted).await?;
     let first = app.gate.store().first_message(project, &begun.session, begun.run).await?;
@@ -108,22 +106,12 @@ pub(crate) async fn send(
     Ok((StatusCode::ACCEPTED, Json(taken)))
 }
 
-/// Returns who runs the tools of a message: who it says, else who did in the conversation's last run,
-/// else the client.
-async fn executor(
-    app: &App,
-    project: &ProjectId,
-    session: Option<&SessionId>,
-    wanted: Option<ExecutorName>,
-) -> Result<Executor, ApiError> {
-    match (wanted, session) {
-        (Some(ExecutorName::Local), _) => Ok(Executor::Local),
-        (Some(ExecutorName::Client), _) | (None, None) => Ok(Executor::Client),
-        (Some(ExecutorName::ClaudeCli), _) => Ok(Executor::ClaudeCli),
-        (None, Some(session)) => {
-            let last = app.gate.store().last_settings(project, session).await?;
-            let last = last.and_then(|settings| RunSettings::read(&settings).ok());
-            Ok(last.map_or(Executor::Client, |settings| settings.executor))
+impl From<ExecutorName> for Executor {
+    fn from(name: ExecutorName) -> Self {
+        match name {
+            ExecutorName::Local => Self::Local,
+            ExecutorName::Client => Self::Client,
+            ExecutorName::ClaudeCli => Self::ClaudeCli,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Errors as clients see them: one shape, the status decided here.
 
 use axum::Json;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use countersign_agent::BeginError;
 use countersign_core::{Approval, Status};
@@ -9,7 +11,9 @@ use countersign_gate::{DecideError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::approvals::view::ApprovalView;
+use crate::call_context::ContextLookup;
 use crate::tools::view::ExecutionView;
 
 /// Why a request was not served.
@@ -24,12 +28,20 @@ pub(crate) struct ApiError {
 }
 
 /// What stands instead of what was wanted: a request, or a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Stands {
     /// A request for approval.
-    Approval(Box<ApprovalView>),
+    Approval(Box<Approval>),
     /// A call.
-    Execution(Box<ExecutionView>),
+    Execution(Box<Approval>),
+}
+
+/// An error that shows what stands: its body is written where the store can be asked for the names
+/// that go with it.
+#[derive(Clone)]
+struct UnwrittenError {
+    error: ErrorView,
+    stands: Stands,
 }
 
 /// The body of an error.
@@ -48,7 +60,7 @@ pub(crate) struct ErrorBody {
 }
 
 /// What went wrong.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 pub(crate) struct ErrorView {
     /// A stable word for programs.
     code: &'static str,
@@ -71,7 +83,7 @@ impl ApiError {
 
     /// Returns the same, with the request that stands.
     pub(crate) fn with_approval(self, approval: Approval) -> Self {
-        Self { stands: Some(Stands::Approval(Box::new(approval.into()))), ..self }
+        Self { stands: Some(Stands::Approval(Box::new(approval))), ..self }
     }
 
     /// Returns the same, with a request that stands where none came along and it is a conflict.
@@ -82,7 +94,7 @@ impl ApiError {
 
     /// Returns the same, with the call that stands.
     pub(crate) fn with_execution(self, call: Approval) -> Self {
-        Self { stands: Some(Stands::Execution(Box::new(call.into()))), ..self }
+        Self { stands: Some(Stands::Execution(Box::new(call))), ..self }
     }
 
     /// Returns the same without what stands: it is not for whoever asks.
@@ -188,13 +200,47 @@ impl From<DecideError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { status, code, message, hint, stands } = self;
-        let (approval, execution) = match stands {
-            None => (None, None),
-            Some(Stands::Approval(approval)) => (Some(*approval), None),
-            Some(Stands::Execution(execution)) => (None, Some(*execution)),
-        };
         let error = ErrorView { code, message, hint };
-        let body = ErrorBody { success: false, error, approval, execution };
-        (status, Json(body)).into_response()
+        let body =
+            ErrorBody { success: false, error: error.clone(), approval: None, execution: None };
+        let mut response = (status, Json(body)).into_response();
+        if let Some(stands) = stands {
+            response.extensions_mut().insert(UnwrittenError { error, stands });
+        }
+        response
+    }
+}
+
+/// Adds to the answers that are errors what stands instead of what was wanted.
+pub(crate) async fn show_what_stands(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = next.run(request).await;
+    let Some(unwritten) = response.extensions_mut().remove::<UnwrittenError>() else {
+        return response;
+    };
+    match unwritten.write(&app).await {
+        Ok(body) => (response.status(), Json(body)).into_response(),
+        // The error itself is there; only what stands is not.
+        Err(_) => response,
+    }
+}
+
+impl UnwrittenError {
+    async fn write(self, app: &App) -> Result<ErrorBody, StoreError> {
+        let mut contexts = ContextLookup::new(app.gate.store());
+        let (approval, execution) = match self.stands {
+            Stands::Approval(approval) => {
+                let context = contexts.find(&approval).await?;
+                (Some(ApprovalView::new(*approval, context)), None)
+            }
+            Stands::Execution(call) => {
+                let context = contexts.find(&call).await?;
+                (None, Some(ExecutionView::new(*call, context)))
+            }
+        };
+        Ok(ErrorBody { success: false, error: self.error, approval, execution })
     }
 }

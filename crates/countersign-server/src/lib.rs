@@ -11,6 +11,7 @@ mod app;
 mod approvals;
 mod audit;
 mod body;
+mod call_context;
 mod chat;
 mod connections;
 mod decide;

@@ -43,6 +43,7 @@ use crate::{
         sessions::list,
         messages::list,
         sessions::interrupt,
+        approvals::list_all,
         approvals::list,
         approvals::get,
         approvals::approve,

@@ -14,7 +14,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::access::check_access;
 use crate::app::App;
 use crate::chat::stream;
-use crate::error::ApiError;
+use crate::error::{ApiError, show_what_stands};
 use crate::guard::{Guard, guard};
 use crate::projects::api as projects;
 use crate::rules::{check, simulate};
@@ -51,10 +51,12 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/rules/{view}", get(page::agent))
         .route("/assets/{*path}", get(page::asset))
         .route("/my/projects", get(projects::list).post(projects::make))
+        .route("/my/approvals", get(approvals::list_all))
         .merge(of_project())
         .route(socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
+        .layer(from_fn_with_state(app.clone(), show_what_stands))
         .layer(from_fn_with_state(app.clone(), check_access))
         .layer(CompressionLayer::new())
         .layer(header(CONTENT_SECURITY_POLICY, CSP))

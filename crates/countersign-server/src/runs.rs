@@ -1,14 +1,14 @@
 //! Runs: which conversations are being driven in this process, and how to stop them.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_agent::{
     ClaudeCode, ClaudeConfig, ClaudeRun, Consent, Planners, Prompt, ResumeError, Run, RunSettings,
     Runner, RunnerConfig, Signals,
 };
-use countersign_core::{Event, Executor, Mode, ProjectId, RunId, SessionId};
+use countersign_core::{Event, Executor, ProjectId, RunId, SessionId};
 use countersign_gate::{LeftRun, StoreError, patiently};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -19,16 +19,16 @@ use crate::error::ApiError;
 use crate::in_time::in_time;
 use crate::projects::{Place, working_folder};
 use crate::tools;
+use crate::ways::Way;
 
 /// What a client wants run.
 pub(crate) struct Wanted {
     pub(crate) prompt: String,
     pub(crate) session: Option<SessionId>,
     pub(crate) auto_approve_read: bool,
-    pub(crate) mode: Option<Mode>,
+    pub(crate) way: Way,
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
-    pub(crate) executor: Executor,
 }
 
 /// A run that is going on.
@@ -127,18 +127,21 @@ pub(crate) struct Begun {
 pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Begun, ApiError> {
     let (project, _) = place;
     let cwd = working_folder(place, wanted.cwd.as_deref())?;
-    let (mode, auto_approve_read) = (wanted.mode, wanted.auto_approve_read);
+    let Way { executor, mode, mode_by_settings } = wanted.way;
+    let auto_approve_read = wanted.auto_approve_read;
     let prompt =
         Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
     // One that begins after we have given up on it is dropped, and so ended.
-    let run = if wanted.executor == Executor::ClaudeCli {
-        let keep = app.keep.clone();
-        let config = ClaudeConfig { cwd, model: wanted.model, auto_approve_read, mode, keep };
+    let run = if executor == Executor::ClaudeCli {
+        let (keep, model) = (app.keep.clone(), wanted.model);
+        let config = ClaudeConfig { cwd, model, auto_approve_read, mode, mode_by_settings, keep };
         let claude = claude_code(app, place, config);
         Driven::Claude(Box::new(in_time(async move { claude.begin(prompt).await }).await?))
     } else {
         let consent = Consent::People { auto_approve_read, mode };
-        let runner = runner(app, place, consent, cwd, (wanted.model, wanted.executor));
+        let config = app.runner_config(cwd, wanted.model);
+        let config = RunnerConfig { executor, mode_by_settings, ..config };
+        let runner = runner(app, place, consent, config);
         Driven::Own(Box::new(in_time(async move { runner.begin(prompt).await }).await?))
     };
     let begun = Begun { session: run.session().clone(), run: run.id() };
@@ -251,7 +254,9 @@ async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
     let cwd = working_folder(place, settings.cwd.as_deref().and_then(Path::to_str))?;
     // Overridden by the settings of the run.
     let consent = Consent::People { auto_approve_read: false, mode: None };
-    let runner = runner(app, place, consent, cwd, (settings.model, settings.executor));
+    let config = app.runner_config(cwd, settings.model);
+    let config = RunnerConfig { executor: settings.executor, ..config };
+    let runner = runner(app, place, consent, config);
     // It is ours now: nobody else would come for it when the database is there again.
     let stopping = app.stopping.cancelled();
     let resumed = patiently(app.gate.clock(), "a run that was left", stopping, || async {
@@ -277,20 +282,9 @@ fn claude_code(app: &App, (_, workspace): &Place, config: ClaudeConfig) -> Claud
     ClaudeCode::new(app.gate.clone(), planners, app.claude.clone(), config).with_rehearsals(bash)
 }
 
-fn runner(
-    app: &App,
-    place: &Place,
-    consent: Consent,
-    cwd: PathBuf,
-    (model, executor): (Option<String>, Executor),
-) -> Runner {
-    Runner::new(
-        app.gate.clone(),
-        app.model.model.clone(),
-        tools::toolbox(app, place, executor),
-        consent,
-        RunnerConfig { executor, ..app.runner_config(cwd, model) },
-    )
+fn runner(app: &App, place: &Place, consent: Consent, config: RunnerConfig) -> Runner {
+    let toolbox = tools::toolbox(app, place, config.executor);
+    Runner::new(app.gate.clone(), app.model.model.clone(), toolbox, consent, config)
 }
 
 fn drive(app: &App, project: &ProjectId, run: Driven) {

@@ -4,6 +4,7 @@ pub(crate) mod messages;
 
 use axum::Json;
 use axum::extract::State;
+use countersign_agent::RunSettings;
 use countersign_core::{ProjectId, SessionId};
 use countersign_gate::SessionRow;
 use jiff::Timestamp;
@@ -17,6 +18,7 @@ use crate::refusals::{Contested, Looking};
 use crate::runs;
 use crate::segments::Segments;
 use crate::sign_in::SignedIn;
+use crate::socket::command::PermissionMode;
 
 /// How many rows a page of a list has at the most.
 const MOST: usize = 200;
@@ -56,6 +58,9 @@ pub(crate) struct SessionView {
     updated_at: Timestamp,
     /// Whether a run is going on.
     active: bool,
+    /// The mode it was last run in; null where it has not been run.
+    #[schema(required)]
+    permission_mode: Option<PermissionMode>,
 }
 
 /// `GET /my/projects/{project_id}/sessions`: conversations, the latest first.
@@ -124,8 +129,11 @@ pub(crate) async fn known(
 
 impl From<SessionRow> for SessionView {
     fn from(row: SessionRow) -> Self {
-        let SessionRow { id, title, created_at, updated_at, active } = row;
-        Self { session_id: id.to_string(), title, created_at, updated_at, active }
+        let SessionRow { id, title, created_at, updated_at, active, settings } = row;
+        let settings = settings.and_then(|settings| RunSettings::read(&settings).ok());
+        let permission_mode = settings.as_ref().map(PermissionMode::of_settings);
+        let session_id = id.to_string();
+        Self { session_id, title, created_at, updated_at, active, permission_mode }
     }
 }
 

@@ -1,8 +1,10 @@
 //! The WebSocket `/api/terminal/ws/agent`: S1's words, read from the gate's log.
 
+mod approve_all;
 pub(crate) mod command;
 mod connection;
 mod hear;
+mod inbox;
 pub(crate) mod message;
 pub(crate) mod offered;
 pub(crate) mod request;
@@ -14,6 +16,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use self::connection::Connection;
+use self::inbox::InboxReach;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::ApiError;
@@ -30,6 +33,7 @@ const COMMAND_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Deserialize)]
 pub(crate) struct ProjectQuery {
     project: Option<String>,
+    inbox: Option<String>,
 }
 
 /// `GET /api/terminal/ws/agent`: becomes a WebSocket.
@@ -39,9 +43,17 @@ pub(crate) async fn upgrade(
     Query(query): Query<ProjectQuery>,
     upgrade: WebSocketUpgrade,
 ) -> Result<Response, ApiError> {
-    let project = query.project.as_deref().unwrap_or("default");
+    let project = query.project.as_deref().filter(|id| !id.is_empty()).unwrap_or("default");
     let project = app.projects.get(project).await?.0.id.clone();
-    let connection = Connection::open(app.clone(), project, caller).await?;
+    let reach = match query.inbox.as_deref() {
+        None | Some("") => InboxReach::OwnProject,
+        Some("all") => InboxReach::AllProjects,
+        Some(other) => {
+            let why = format!("`inbox` is `all` or left out, not `{other}`");
+            return Err(ApiError::bad_request("bad_query", why));
+        }
+    };
+    let connection = Connection::open(app.clone(), project, caller, reach).await?;
     // The page offers a second one that holds its secret: that one is not said back.
     let upgrade = upgrade.protocols([PROTOCOL]);
     Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(

@@ -1,6 +1,7 @@
 //! Ways to run: what a permission mode means here and now, and what speaks against it.
 
-use countersign_core::{Executor, Mode, ProjectId};
+use countersign_agent::RunSettings;
+use countersign_core::{Executor, Mode, ProjectId, SessionId};
 use countersign_gate::StoreError;
 
 use crate::app::App;
@@ -36,6 +37,73 @@ pub(crate) enum Approvals {
 pub(crate) struct Way {
     pub(crate) executor: Executor,
     pub(crate) mode: Option<Mode>,
+    /// Whether the mode is what the settings say, not what the run was asked for with.
+    pub(crate) mode_by_settings: bool,
+}
+
+/// What a run is asked for with; what is not named follows the settings and the conversation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunWish {
+    pub(crate) named: Option<PermissionMode>,
+    /// What becomes of calls that would ask.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) executor: Option<Executor>,
+    /// Who runs the calls of a new conversation.
+    pub(crate) usual: Executor,
+}
+
+impl RunWish {
+    /// Returns the wish of a run that names nothing.
+    pub(crate) fn nothing(usual: Executor) -> Self {
+        Self { named: None, mode: None, executor: None, usual }
+    }
+
+    /// Returns the way of a run, where the conversation was last run like this.
+    fn way(self, approvals: Approvals, last: Option<&RunSettings>) -> Way {
+        let last_executor = last.map(|last| last.executor);
+        let executor = self.executor.or(last_executor).unwrap_or(self.usual);
+        let attended = |executor| Way { executor, mode: self.mode, mode_by_settings: false };
+        match self.named {
+            Some(PermissionMode::Sdk) if executor == Executor::ClaudeCli => attended(self.usual),
+            Some(PermissionMode::Sdk) => attended(executor),
+            Some(PermissionMode::ToolApproval) => attended(Executor::ClaudeCli),
+            Some(PermissionMode::BypassPermissions) => Way {
+                executor: Executor::ClaudeCli,
+                mode: Some(Mode::BypassPermissions),
+                mode_by_settings: false,
+            },
+            None => {
+                let is_kept = last.is_some_and(|last| {
+                    let was_chosen = !last.mode_by_settings && last.executor == executor;
+                    was_chosen && last.mode == Some(Mode::BypassPermissions)
+                });
+                let bypasses = match approvals {
+                    Approvals::Off => true,
+                    Approvals::Kept => false,
+                    Approvals::Chosen => is_kept,
+                };
+                let by_settings = approvals == Approvals::Off && self.mode.is_none();
+                let mode = self.mode.or(bypasses.then_some(Mode::BypassPermissions));
+                Way { executor, mode, mode_by_settings: by_settings }
+            }
+        }
+    }
+}
+
+impl PermissionMode {
+    /// Returns what a run is called whose calls go this way.
+    pub(crate) fn of(executor: Executor, mode: Option<Mode>) -> Self {
+        match (executor, mode) {
+            (_, Some(Mode::BypassPermissions)) => Self::BypassPermissions,
+            (Executor::ClaudeCli, _) => Self::ToolApproval,
+            (Executor::Local | Executor::Client | Executor::Caller, _) => Self::Sdk,
+        }
+    }
+
+    /// Returns what a run was called that was begun with these settings.
+    pub(crate) fn of_settings(settings: &RunSettings) -> Self {
+        Self::of(settings.executor, settings.mode)
+    }
 }
 
 impl App {
@@ -74,15 +142,38 @@ impl App {
         self.claude.find().err()
     }
 
-    /// Returns the way a run goes that was asked for with a permission mode, or with none.
+    /// Returns what the latest run of a conversation was begun with; none where that is not known.
+    pub(crate) async fn last_settings(
+        &self,
+        project: &ProjectId,
+        session: Option<&SessionId>,
+    ) -> Result<Option<RunSettings>, StoreError> {
+        let Some(session) = session else { return Ok(None) };
+        let last = self.gate.store().last_settings(project, session).await?;
+        Ok(last.and_then(|settings| RunSettings::read(&settings).ok()))
+    }
+
+    /// Returns the mode that a run would get that names none.
+    pub(crate) async fn default_mode(
+        &self,
+        project: &ProjectId,
+        last: Option<&RunSettings>,
+    ) -> Result<PermissionMode, StoreError> {
+        let approvals = self.approvals(project).await?;
+        let way = RunWish::nothing(Executor::Local).way(approvals, last);
+        Ok(PermissionMode::of(way.executor, way.mode))
+    }
+
+    /// Returns the way a run of a conversation goes: as it was asked for, else as the settings say,
+    /// else as the conversation was run before.
     pub(crate) async fn way(
         &self,
         project: &ProjectId,
-        named: Option<PermissionMode>,
-        wanted: Option<Mode>,
-        own: Executor,
+        session: Option<&SessionId>,
+        wish: RunWish,
     ) -> Result<Way, ApiError> {
         let approvals = self.approvals(project).await?;
+        let RunWish { named, mode: wanted, .. } = wish;
         if let Some(why) = named.and_then(|named| self.against(named, approvals)) {
             let refused =
                 named == Some(PermissionMode::BypassPermissions) && approvals == Approvals::Kept;
@@ -93,18 +184,14 @@ impl App {
         if wanted == Some(Mode::BypassPermissions) && approvals == Approvals::Kept {
             return Err(ApiError::bad_request("bypass_refused", BYPASS_REFUSED));
         }
-        Ok(match named {
-            None if approvals == Approvals::Off => {
-                Way { executor: own, mode: wanted.or(Some(Mode::BypassPermissions)) }
-            }
-            None | Some(PermissionMode::Sdk) => Way { executor: own, mode: wanted },
-            Some(PermissionMode::ToolApproval) => {
-                Way { executor: Executor::ClaudeCli, mode: wanted }
-            }
-            Some(PermissionMode::BypassPermissions) => {
-                Way { executor: Executor::ClaudeCli, mode: Some(Mode::BypassPermissions) }
-            }
-        })
+        let way = wish.way(approvals, self.last_settings(project, session).await?.as_ref());
+        // A conversation of Claude Code goes on with nobody else unless somebody says so.
+        if way.executor == Executor::ClaudeCli
+            && let Some(why) = self.claude_is_missing()
+        {
+            return Err(ApiError::bad_request("mode_unavailable", why));
+        }
+        Ok(way)
     }
 }
 
@@ -112,14 +199,15 @@ const BYPASS_REFUSED: &str = "approvals are on: `bypassPermissions` and approval
                               Choose another mode, or switch approvals off (`TOOL_APPROVAL_ENABLED`, \
                               or the project's settings)";
 
-/// Returns what a message over REST means by its executor and its permission mode: S1's mode, and ours.
-pub(crate) fn named(
+/// Returns what a message over REST means by its executor and its permission mode.
+pub(crate) fn wish_of(
     executor: Option<ExecutorName>,
     mode: Option<PermissionMode>,
-) -> Result<(Option<PermissionMode>, Option<Mode>), ApiError> {
+) -> Result<RunWish, ApiError> {
     let contradiction = |why: &str| Err(ApiError::bad_request("contradiction", why));
+    let named = executor.map(Executor::from);
+    let wish = RunWish { executor: named, ..RunWish::nothing(Executor::Client) };
     match (executor, mode) {
-        (Some(ExecutorName::ClaudeCli), None) => Ok((Some(PermissionMode::ToolApproval), None)),
         (Some(ExecutorName::ClaudeCli), Some(PermissionMode::Sdk)) => {
             contradiction("`sdk` is our own loop, `claude-cli` is not: leave one of them out")
         }
@@ -133,7 +221,7 @@ pub(crate) fn named(
         (
             Some(ExecutorName::Local | ExecutorName::Client),
             Some(PermissionMode::BypassPermissions),
-        ) => Ok((None, Some(Mode::BypassPermissions))),
-        (_, mode) => Ok((mode, None)),
+        ) => Ok(RunWish { mode: Some(Mode::BypassPermissions), ..wish }),
+        (_, named) => Ok(RunWish { named, ..wish }),
     }
 }

@@ -2,7 +2,10 @@
 import type { SessionList, SessionView } from "./message";
 import { pageSecretHeader } from "./page-secret";
 
-const SESSIONS = "/my/projects/default/sessions?limit=50";
+/** The address of something in a workspace. */
+export function inProject(projectId: string, path: string): string {
+  return `/my/projects/${encodeURIComponent(projectId)}/${path}`;
+}
 
 /** The server does not know us: only the sign-in link helps. */
 export class NotSignedIn extends Error {
@@ -53,8 +56,8 @@ async function errorOf(response: Response): Promise<ErrorView> {
   }
 }
 
-export async function listSessions(): Promise<SessionView[]> {
-  return (await call<SessionList>("GET", SESSIONS)).sessions;
+export async function listSessions(projectId: string): Promise<SessionView[]> {
+  return (await call<SessionList>("GET", inProject(projectId, "sessions?limit=50"))).sessions;
 }
 
 /**
@@ -63,7 +66,7 @@ export async function listSessions(): Promise<SessionView[]> {
  */
 export async function isSignedIn(): Promise<boolean> {
   try {
-    await listSessions();
+    await call("GET", "/my/projects?limit=1");
     return true;
   } catch (error) {
     return !(error instanceof NotSignedIn);

@@ -6,7 +6,11 @@ export type Schemas = components["schemas"];
 
 export type ServerMessage = Schemas["ServerMessage"];
 export type ClientCommand = Schemas["ClientCommand"];
+/** What became of one request of "approve all". */
+export type BatchAnswer = Schemas["ApproveAnswer"];
 export type ApprovalRequest = Extract<ServerMessage, { type: "tool_approval_request" }>;
+/** Where a call belongs, and what a person would call who asked for it. */
+export type Belonging = Pick<ApprovalRequest, "workspace" | "conversation" | "agent_name">;
 /** The rehearsal of a request came a step further: the request as it now is. */
 export type RehearsedMessage = Extract<ServerMessage, { type: "tool_rehearsed" }>;
 /** What a command did when it was tried out. */
@@ -44,7 +48,7 @@ export type PreviewFacts = {
 /** What a preview is drawn from, for a request that waits and for one that is history. */
 export type Previewed = Pick<
   ApprovalRequest,
-  "request_id" | "tool_name" | "tool_input" | "preview_type" | "preview_data" | "diff_lines" | "diff_stat" | "file_path" | "origin"
+  "request_id" | "tool_name" | "tool_input" | "preview_type" | "preview_data" | "diff_lines" | "diff_stat" | "file_path" | "origin" | "workspace"
 >;
 
 export function previewOf(request: Pick<Previewed, "preview_data">): PreviewFacts {

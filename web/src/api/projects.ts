@@ -6,9 +6,14 @@ export type Project = Schemas["ProjectView"];
 /** What is left out stays; null goes back to what the server has. */
 export type SettingsChange = Schemas["SettingsChange"];
 
-/** The page's own workspace comes first. */
+/** What `default` stands for comes first. */
 export async function listProjects(): Promise<Project[]> {
   return (await call<Schemas["ProjectList"]>("GET", "/my/projects?limit=1000")).projects;
+}
+
+/** One workspace, by any id it is known by. */
+export function fetchProject(projectId: string): Promise<Project> {
+  return call<Schemas["OneProject"]>("GET", `/my/projects/${encodeURIComponent(projectId)}`);
 }
 
 export function changeSettings(projectId: string, settings: SettingsChange): Promise<Project> {

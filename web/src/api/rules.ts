@@ -1,8 +1,6 @@
-// The rules of the project over REST.
-import { call } from "./client";
+// The rules of a workspace over REST.
+import { call, inProject } from "./client";
 import type { Schemas } from "./message";
-
-const RULES = "/my/projects/default/rules";
 
 export type RuleSet = Schemas["RuleList"];
 export type RuleView = Schemas["RuleView"];
@@ -17,26 +15,26 @@ export type Simulation = Schemas["SimulationView"];
 export type ChangedCall = Schemas["ChangeView"];
 export type Counts = Schemas["TallyView"];
 
-export function fetchRules(): Promise<RuleSet> {
-  return call<RuleSet>("GET", RULES);
+export function fetchRules(projectId: string): Promise<RuleSet> {
+  return call<RuleSet>("GET", inProject(projectId, "rules"));
 }
 
-export function replaceRules(version: string, rules: RuleInput[]): Promise<RuleSet> {
-  return call<RuleSet>("PUT", RULES, { version, rules });
+export function replaceRules(projectId: string, version: string, rules: RuleInput[]): Promise<RuleSet> {
+  return call<RuleSet>("PUT", inProject(projectId, "rules"), { version, rules });
 }
 
-export function revokeRule(id: string): Promise<RuleSet> {
-  return call<RuleSet>("DELETE", `${RULES}/${encodeURIComponent(id)}`);
+export function revokeRule(projectId: string, id: string): Promise<RuleSet> {
+  return call<RuleSet>("DELETE", inProject(projectId, `rules/${encodeURIComponent(id)}`));
 }
 
-export function trustFile(digest: string): Promise<RuleSet> {
-  return call<RuleSet>("POST", `${RULES}/trust`, { digest });
+export function trustFile(projectId: string, digest: string): Promise<RuleSet> {
+  return call<RuleSet>("POST", inProject(projectId, "rules/trust"), { digest });
 }
 
-export function checkCall(request: CheckRequest): Promise<CheckResult> {
-  return call<CheckResult>("POST", `${RULES}/check`, request);
+export function checkCall(projectId: string, request: CheckRequest): Promise<CheckResult> {
+  return call<CheckResult>("POST", inProject(projectId, "rules/check"), request);
 }
 
-export function simulateRules(rules: DraftRule[]): Promise<Simulation> {
-  return call<Simulation>("POST", `${RULES}/simulate`, { rules });
+export function simulateRules(projectId: string, rules: DraftRule[]): Promise<Simulation> {
+  return call<Simulation>("POST", inProject(projectId, "rules/simulate"), { rules });
 }

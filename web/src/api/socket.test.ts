@@ -44,7 +44,7 @@ beforeEach(() => {
   events = [];
   signedIn = true;
   socket = createAgentSocket({
-    url: "ws://test/",
+    urlOf: () => "ws://test/",
     onEvent: (event) => events.push(event),
     isSignedIn: () => Promise.resolve(signedIn),
     random: () => 1,
@@ -66,7 +66,7 @@ function links(): string[] {
 }
 
 test("a conversation is followed from its start", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().accept();
   expect(latest().sent).toEqual([{ command: "resume", after: 0, session_id: "s1" }]);
   latest().receive(resumedMessage({ head: 6 }), ...runMessages());
@@ -76,7 +76,7 @@ test("a conversation is followed from its start", () => {
 });
 
 test("after a break it resumes behind the last number it saw", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().accept();
   latest().receive(resumedMessage({ head: 3 }), ...runMessages().slice(0, 3));
   latest().break();
@@ -87,7 +87,7 @@ test("after a break it resumes behind the last number it saw", () => {
 });
 
 test("a server that cannot read its log is come back to until it can", async () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().accept();
   latest().receive(resumedMessage({ head: 3 }), ...runMessages().slice(0, 3), caughtUpMessage(3));
   latest().break({ code: 1001, reason: "the log cannot be read at this moment; come back and resume" });
@@ -105,7 +105,7 @@ test("a server that cannot read its log is come back to until it can", async () 
 });
 
 test("a request that came ahead of the replay does not move the place to resume at", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().accept();
   latest().receive(approvalRequest({ seq: 90 }), resumedMessage({ head: 90 }), ...runMessages().slice(0, 2));
   latest().break();
@@ -115,7 +115,7 @@ test("a request that came ahead of the replay does not move the place to resume 
 });
 
 test("it waits longer after each failure, up to a limit, and starts over after success", async () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   for (const delay of [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]) {
     const before = FakeWebSocket.all.length;
     latest().break();
@@ -135,7 +135,7 @@ test("it waits longer after each failure, up to a limit, and starts over after s
 
 test("a refused connection without a good cookie means: sign in, and no more attempts", async () => {
   signedIn = false;
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().break();
   await vi.advanceTimersByTimeAsync(0);
   expect(links().at(-1)).toBe("unauthorized");
@@ -144,7 +144,7 @@ test("a refused connection without a good cookie means: sign in, and no more att
 });
 
 test("commands leave only while the connection is live", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   expect(socket.send({ command: "cancel" })).toBe(false);
   latest().accept();
   latest().receive(resumedMessage());
@@ -156,10 +156,10 @@ test("commands leave only while the connection is live", () => {
 });
 
 test("late messages of a connection that was given up are ignored", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   const old = latest();
   old.accept();
-  socket.open("s2");
+  socket.open("s2", "default");
   old.receive(...runMessages());
   old.break();
   expect(events.filter((event) => event.type !== "link")).toEqual([]);
@@ -167,7 +167,7 @@ test("late messages of a connection that was given up are ignored", () => {
 });
 
 test("frames that are no messages are ignored", () => {
-  socket.open("s1");
+  socket.open("s1", "default");
   latest().accept();
   latest().dispatchEvent(new MessageEvent("message", { data: "{" }));
   latest().dispatchEvent(new MessageEvent("message", { data: "7" }));

@@ -13,15 +13,16 @@ export type Link = "connecting" | "catching-up" | "live" | "reconnecting" | "una
 export type SocketEvent = ServerMessage | { type: "link"; link: Link };
 
 export interface AgentSocket {
-  /** Follows a conversation from its start. One that has not begun is followed as well. */
-  open(sessionId: string): void;
+  /** Follows a conversation of a workspace from its start. One that has not begun is followed as well. */
+  open(sessionId: string, projectId: string): void;
   /** Returns whether the command left; nothing is queued for later. */
   send(command: ClientCommand): boolean;
   close(): void;
 }
 
 interface Options {
-  url: string;
+  /** The address for a workspace. */
+  urlOf: (projectId: string) => string;
   onEvent: (event: SocketEvent) => void;
   isSignedIn: () => Promise<boolean>;
   random?: () => number;
@@ -30,9 +31,10 @@ interface Options {
 const FIRST_DELAY_MS = 400;
 const LONGEST_DELAY_MS = 15_000;
 
-export function createAgentSocket({ url, onEvent, isSignedIn, random = Math.random }: Options): AgentSocket {
+export function createAgentSocket({ urlOf, onEvent, isSignedIn, random = Math.random }: Options): AgentSocket {
   let socket: WebSocket | null = null;
   let sessionId = "";
+  let url = "";
   let after = 0;
   let attempt = 0;
   let link: Link | null = null;
@@ -111,8 +113,9 @@ export function createAgentSocket({ url, onEvent, isSignedIn, random = Math.rand
   document.addEventListener("visibilitychange", hurry);
 
   return {
-    open(id) {
+    open(id, projectId) {
       sessionId = id;
+      url = urlOf(projectId);
       after = 0;
       attempt = 0;
       link = null;
@@ -129,8 +132,8 @@ export function createAgentSocket({ url, onEvent, isSignedIn, random = Math.rand
   };
 }
 
-/** The socket's address on the host that served the page. */
-export function agentSocketUrl(location: Location): string {
+/** The socket's address on the host that served the page. The requests of every workspace come along: one that nobody sees can only expire. */
+export function agentSocketUrl(location: Location, projectId: string): string {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  return `${scheme}//${location.host}/api/terminal/ws/agent`;
+  return `${scheme}//${location.host}/api/terminal/ws/agent?${new URLSearchParams({ project: projectId, inbox: "all" })}`;
 }

@@ -1,5 +1,5 @@
 // Undo over REST: what it would do, and then exactly that.
-import { call } from "./client";
+import { call, inProject } from "./client";
 import type { Schemas } from "./message";
 
 export type UndoPlan = Schemas["UndoView"];
@@ -8,11 +8,12 @@ export type Undone = Schemas["UndoneView"];
 
 /** What is undone: one call, or all calls of a run. */
 export interface UndoScope {
+  projectId: string;
   of: "tools" | "runs";
   id: string;
 }
 
-const path = ({ of, id }: UndoScope) => `/my/projects/default/${of}/${encodeURIComponent(id)}/undo`;
+const path = ({ projectId, of, id }: UndoScope) => inProject(projectId, `${of}/${encodeURIComponent(id)}/undo`);
 
 export function lookAtUndo(scope: UndoScope): Promise<UndoPlan> {
   return call<UndoPlan>("GET", path(scope));

@@ -14,7 +14,10 @@ export function isEditing(target: EventTarget | null): boolean {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** Whether a field holds text that a stolen focus would interrupt. */
-export function holdsText(element: Element | null): boolean {
-  return element instanceof HTMLTextAreaElement && element.value !== "";
+/** Moves between the page and the card that waits; the usual key for going from pane to pane. */
+export const HOP_KEY = "F6";
+
+/** A key that writes a letter, digit or sign where it is pressed in a field. */
+export function isPrintable(key: string): boolean {
+  return key.length === 1 && key !== " ";
 }

@@ -63,6 +63,7 @@ afterEach(() => {
 });
 
 function bodyOf(path: string, sessions: object[]): object {
+  if (path.startsWith("/my/projects?")) return { success: true, projects: [{ project_id: "p1", name: "shop", root: "/w", server: {} }], next_cursor: null };
   if (path.endsWith("/rules")) return ruleSet();
   if (path.includes("/tools/executions")) return { success: true, executions: [execution()], next_cursor: null };
   return { success: true, sessions, next_cursor: null };
@@ -99,7 +100,6 @@ test("a new conversation is followed from the start and gets into the address wi
     prompt: "write a note",
     session_id: followed(),
     continue: false,
-    permission_mode: "sdk",
     auto_approve_safe: true,
   });
   expect(window.location.pathname).toBe(`/agent/${followed()}`);
@@ -212,8 +212,8 @@ test("a decision carries the digest of what was shown", async () => {
   await openLive();
   act(() => FakeWebSocket.last.receive(approvalRequest()));
   const dialog = within(await screen.findByRole("dialog", { name: /Write/ }));
-  expect(document.title).toBe("(1) Countersign");
-  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Reject" })).toBeEnabled());
+  expect(document.title).toBe("(1) Write · shop › Write a note · Countersign agent – Countersign");
+  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Reject" })).not.toHaveAttribute("aria-disabled"));
   await userEvent.type(dialog.getByLabelText("Feedback"), "not there");
   await userEvent.click(dialog.getByRole("button", { name: "Reject" }));
   expect(FakeWebSocket.last.sent.at(-1)).toEqual({
@@ -288,7 +288,7 @@ test("a yes that reaches further, and one to an edited call, are sent with the d
   await userEvent.click(await screen.findByRole("button", { name: "Edit first" }));
   fireEvent.change(screen.getByRole("textbox", { name: "Content" }), { target: { value: "bye\n" } });
   const approve = screen.getByRole("button", { name: "Approve edited" });
-  await vi.waitFor(() => expect(approve).toBeEnabled());
+  await vi.waitFor(() => expect(approve).not.toHaveAttribute("aria-disabled"));
   await userEvent.click(approve);
   expect(FakeWebSocket.last.sent.at(-1)).toEqual({ ...answer, request_id: "q2", edited_input: { file_path: "/w/note.txt", content: "bye\n" } });
 });
@@ -318,7 +318,7 @@ test("what another agent asks is decided from any view", async () => {
   act(() => FakeWebSocket.last.receive({ ...approvalRequest({ tool_name: "send_mail", origin: "api", session_id: "of-another" }) }));
   const dialog = within(await screen.findByRole("dialog", { name: "send_mail: approval needed" }));
   expect(dialog.getByText("asked by another agent (API)")).toBeVisible();
-  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Approve" })).toBeEnabled());
+  await vi.waitFor(() => expect(dialog.getByRole("button", { name: "Approve" })).not.toHaveAttribute("aria-disabled"));
   await userEvent.click(dialog.getByRole("button", { name: "Approve" }));
   expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ command: "tool_approval_response", request_id: "q1", approved: true, digest: "d1" });
 });

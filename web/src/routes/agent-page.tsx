@@ -10,6 +10,7 @@ import { useAgent } from "../features/agent/store";
 import { TodoBar } from "../features/agent/todo-bar";
 import { Transcript } from "../features/agent/transcript";
 import { useApprovals } from "../features/approvals/store";
+import { withProject } from "../lib/project-address";
 import styles from "./agent-page.module.css";
 import { useConnection, useLink } from "./connection";
 import { Shell } from "./shell";
@@ -19,7 +20,7 @@ export function AgentPage({ sessionId }: { sessionId: string | null }) {
   const socket = useConnection(sessionId);
   const isLive = useLink((state) => state.link === "live");
   return (
-    <Shell socket={socket} sessionId={sessionId}>
+    <Shell socket={socket} sessionId={sessionId} isConversation>
       <Conversation socket={socket} isLive={isLive} />
     </Shell>
   );
@@ -33,7 +34,8 @@ function Conversation({ socket, isLive }: { socket: AgentSocket; isLive: boolean
   const onSend = (prompt: string, settings: RunSettings) => {
     if (!startRun(socket, prompt, settings)) return;
     // A new conversation is one from now on: it takes the place of the blank page in the address.
-    navigate(`/agent/${encodeURIComponent(useAgent.getState().sessionId)}`, { replace: true });
+    const { sessionId, projectId } = useAgent.getState();
+    navigate(withProject(`/agent/${encodeURIComponent(sessionId)}`, projectId), { replace: true });
   };
   return (
     <main className={styles.main}>
@@ -46,14 +48,15 @@ function Conversation({ socket, isLive }: { socket: AgentSocket; isLive: boolean
   );
 }
 
-function startRun(socket: AgentSocket, prompt: string, { mode, runsReads }: RunSettings): boolean {
+function startRun(socket: AgentSocket, prompt: string, { chosenMode, runsReads }: RunSettings): boolean {
   const { sessionId, isNew, sent } = useAgent.getState();
   const isSent = socket.send({
     command: "run",
     prompt,
     session_id: sessionId,
     continue: !isNew,
-    permission_mode: mode,
+    // Without one the conversation keeps its own, or gets what the settings say.
+    ...(chosenMode === null ? {} : { permission_mode: chosenMode }),
     auto_approve_safe: runsReads,
   });
   if (isSent) sent(prompt);

@@ -8,6 +8,7 @@ import type { AgentSocket, Link, SocketEvent } from "../api/socket";
 import { useAgent } from "../features/agent/store";
 import { useApprovals } from "../features/approvals/store";
 import { createBatch } from "../lib/batch";
+import { useProjectId } from "../lib/project-address";
 import { randomId } from "../lib/random-id";
 
 interface LinkState {
@@ -56,7 +57,7 @@ let socket: AgentSocket | null = null;
 /** One socket for the life of the page, whichever route is shown. */
 function theSocket(): AgentSocket {
   socket ??= createAgentSocket({
-    url: agentSocketUrl(window.location),
+    urlOf: (projectId) => agentSocketUrl(window.location, projectId),
     onEvent: createBatch(deliver),
     isSignedIn,
   });
@@ -68,24 +69,27 @@ function theSocket(): AgentSocket {
  * chooses its id and follows it from the start; it gets into the address with its first prompt.
  */
 export function useConnection(routeId: string | null): AgentSocket {
+  const projectId = useProjectId();
   useEffect(() => {
-    const agent = useAgent.getState();
-    if (agent.sessionId === routeId) return;
-    const sessionId = routeId ?? randomId();
-    agent.show(sessionId, routeId === null);
-    theSocket().open(sessionId);
-  }, [routeId]);
+    const { sessionId, projectId: openProject } = useAgent.getState();
+    if (sessionId !== routeId || openProject !== projectId) follow(projectId, routeId);
+  }, [routeId, projectId]);
   return theSocket();
 }
 
-/** For addresses without a conversation: the socket stays where it is, since requests of every conversation reach it. */
+/** For addresses without a conversation: the socket stays where it is, since requests of every conversation and workspace reach it. */
 export function useAnyConnection(): AgentSocket {
+  const projectId = useProjectId();
   useEffect(() => {
-    const agent = useAgent.getState();
-    if (agent.sessionId !== "") return;
-    const sessionId = randomId();
-    agent.show(sessionId, true);
-    theSocket().open(sessionId);
-  }, []);
+    const { sessionId, projectId: openProject } = useAgent.getState();
+    if (sessionId === "" || openProject !== projectId) follow(projectId, null);
+  }, [projectId]);
   return theSocket();
+}
+
+/** Turns to a conversation of a workspace; to a new one where the address names none. */
+function follow(projectId: string, routeId: string | null) {
+  const sessionId = routeId ?? randomId();
+  useAgent.getState().show(projectId, sessionId, routeId === null);
+  theSocket().open(sessionId, projectId);
 }

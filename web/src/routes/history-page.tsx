@@ -6,6 +6,8 @@ import type { RiskLevel } from "../api/message";
 import { Artefact } from "../features/approvals/artefact";
 import { RiskBadge } from "../features/approvals/risk-badge";
 import { useApprovals } from "../features/approvals/store";
+import { useWorkspaces } from "../features/workspaces/store";
+import { useProjectId } from "../lib/project-address";
 import { useAnyConnection, useLink } from "./connection";
 import styles from "./history-page.module.css";
 import { Shell } from "./shell";
@@ -22,11 +24,13 @@ function ignore() {}
 export function HistoryPage() {
   const socket = useAnyConnection();
   const version = useLink((state) => state.changes);
+  const projectId = useProjectId();
+  const workspace = useWorkspaces((state) => state.open?.project?.name ?? null);
   const select = useApprovals((queue) => queue.select);
   return (
     <Shell socket={socket} sessionId={null}>
       <Suspense fallback={<main className={styles.loading}>Loading…</main>}>
-        <HistoryView version={version} onReview={select} showRisk={showRisk} showPreview={showPreview} />
+        <HistoryView projectId={projectId} workspace={workspace} version={version} onReview={select} showRisk={showRisk} showPreview={showPreview} />
       </Suspense>
     </Shell>
   );

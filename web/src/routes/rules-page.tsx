@@ -5,6 +5,8 @@ import type { CommandPart, RiskLevel } from "../api/message";
 import { useAgent } from "../features/agent/store";
 import { CommandParts } from "../features/approvals/command-parts";
 import { RiskBadge } from "../features/approvals/risk-badge";
+import { useWorkspaces } from "../features/workspaces/store";
+import { useProjectId } from "../lib/project-address";
 import { useAnyConnection } from "./connection";
 import styles from "./rules-page.module.css";
 import { Shell } from "./shell";
@@ -18,10 +20,12 @@ const showRisk = (level: RiskLevel) => <RiskBadge level={level} />;
 export function RulesPage({ tab }: { tab: string }) {
   const socket = useAnyConnection();
   const sessionId = useAgent((state) => state.sessionId);
+  const projectId = useProjectId();
+  const workspace = useWorkspaces((state) => state.open?.project?.name ?? null);
   return (
     <Shell socket={socket} sessionId={null}>
       <Suspense fallback={<main className={styles.loading}>Loading…</main>}>
-        <RulesView tab={tab} sessionId={sessionId} showParts={showParts} showRisk={showRisk} />
+        <RulesView projectId={projectId} workspace={workspace} tab={tab} sessionId={sessionId} showParts={showParts} showRisk={showRisk} />
       </Suspense>
     </Shell>
   );

@@ -7,33 +7,45 @@ import { useAgent } from "../features/agent/store";
 import { Announcer } from "../features/approvals/announcer";
 import { ApprovalPanel } from "../features/approvals/approval-panel";
 import type { Decide } from "../features/approvals/approval-panel";
+import { belongingText } from "../features/approvals/belonging-line";
 import { Notices } from "../features/approvals/notices";
-import { shownEntries } from "../features/approvals/queue-state";
+import { shownEntries } from "../features/approvals/queue-order";
+import { currentEntry } from "../features/approvals/queue-state";
 import type { Queue } from "../features/approvals/queue-state";
 import { useApprovals } from "../features/approvals/store";
 import { useSessions } from "../features/sessions/use-sessions";
+import { useWorkspaces } from "../features/workspaces/store";
+import { UnknownWorkspace } from "../features/workspaces/unknown-workspace";
+import { useProjectId } from "../lib/project-address";
 import { useMedia } from "../lib/use-media";
+import { visibleSegments } from "../lib/visible-text";
 import { useLink } from "./connection";
 import styles from "./shell.module.css";
 import { SideBar } from "./side-bar";
 import { SignInPage } from "./sign-in-page";
 import { TopBar } from "./top-bar";
+import { UnaskedBanner } from "./unasked-banner";
 
 interface ShellProps {
   socket: AgentSocket;
   /** The conversation in the address. */
   sessionId: string | null;
+  /** Whether a conversation is shown: then what waits has a place beside it. Elsewhere it lies over the page. */
+  isConversation?: boolean;
   children: ReactNode;
 }
 
-export function Shell({ socket, sessionId, children }: ShellProps) {
+export function Shell({ socket, sessionId, isConversation = false, children }: ShellProps) {
   const link = useLink((state) => state.link);
+  const projectId = useProjectId();
   const isRunning = useAgent((state) => state.isRunning);
-  const askers = useApprovals(askingSessions);
-  const sessions = useSessions(`${sessionId} ${isRunning} ${link} ${askers}`);
-  const isWide = useMedia("(min-width: 1000px)");
+  const askers = useApprovals(askingConversations);
+  const sessions = useSessions(projectId, `${sessionId} ${isRunning} ${link} ${askers}`);
+  const isWide = useMedia("(min-width: 1200px)");
   const [isSideOpen, setSideOpen] = useState(isWide);
-  useTitleBadge();
+  const open = useOpenWorkspace(projectId, isConversation);
+  const projects = useWorkspaces((state) => state.projects);
+  useTitle();
 
   if (link === "unauthorized" || sessions.isUnauthorized) return <SignInPage />;
   return (
@@ -44,8 +56,8 @@ export function Shell({ socket, sessionId, children }: ShellProps) {
         {isSideOpen && (
           <SideBar {...sessions} currentId={sessionId} onLeave={() => !isWide && setSideOpen(false)} />
         )}
-        {children}
-        <ApprovalPanel {...decideOver(socket)} />
+        {open !== null && open.project === null ? <UnknownWorkspace asked={open.asked} projects={projects} /> : children}
+        <ApprovalPanel isReserved={isConversation} {...decideOver(socket)} />
       </div>
       <Notices />
       <Announcer />
@@ -53,15 +65,23 @@ export function Shell({ socket, sessionId, children }: ShellProps) {
   );
 }
 
-/** Wherever one is: while nobody is asked, everybody is told. */
-function UnaskedBanner() {
-  const isUnasked = useAgent((state) => state.server?.approvals === "off");
-  if (!isUnasked) return null;
-  return (
-    <p className={styles.unasked} role="alert">
-      Approvals are off: calls run without asking. What is denied stays denied, and every call is recorded.
-    </p>
+/** Looks up the workspace in the address, and tells the queue what is open: its requests come first. */
+function useOpenWorkspace(projectId: string, isConversation: boolean) {
+  const load = useWorkspaces((state) => state.load);
+  const open = useWorkspaces((state) => state.open);
+  const link = useLink((state) => state.link === "live");
+  const settings = useLink((state) => state.settings);
+  const strangers = useApprovals(askingWorkspaces);
+  useEffect(() => void load(projectId), [load, projectId, link, settings, strangers]);
+
+  const openSession = useAgent((state) => state.sessionId);
+  const standAt = useApprovals((queue) => queue.standAt);
+  const openId = open?.asked === projectId ? (open.project?.project_id ?? null) : null;
+  useEffect(
+    () => standAt({ projectId: openId, sessionId: isConversation ? openSession : null }),
+    [standAt, openId, openSession, isConversation],
   );
+  return open?.asked === projectId ? open : null;
 }
 
 /** The digest goes along: the server refuses a decision on anything but what was shown. */
@@ -77,19 +97,35 @@ function decideOver(socket: AgentSocket): Decide {
         ...grant,
         ...(edited === undefined ? {} : { edited_input: edited.input }),
       }),
-    approveAll: (sessionId) =>
-      socket.send({ command: "approve_all", ...(sessionId === undefined ? {} : { session_id: sessionId }) }),
+    approveAll: (requests) => socket.send({ command: "approve_all", requests }),
   };
 }
 
 /** The conversations that wait for somebody: one that began elsewhere is heard of here first. */
-function askingSessions(queue: Pick<Queue, "entries">): string {
+function askingConversations(queue: Pick<Queue, "entries" | "place">): string {
   return [...new Set(shownEntries(queue).map(({ request }) => request.session_id))].toSorted().join(" ");
 }
 
-function useTitleBadge() {
+/** The same of workspaces. */
+function askingWorkspaces(queue: Pick<Queue, "entries">): string {
+  return [...new Set(queue.entries.map(({ request }) => request.workspace.project_id))].toSorted().join(" ");
+}
+
+/** A title shows text as it is; what the eye would miss is spelled out. */
+function spelledOut(text: string): string {
+  return visibleSegments(text, {})
+    .map((segment) => ("label" in segment ? `⟨${segment.label}⟩` : segment.text))
+    .join("");
+}
+
+/** A tab that is not looked at says how much waits in it, and what and where the first of it is. */
+function useTitle() {
   const waiting = useApprovals((queue) => shownEntries(queue).length);
+  const first = useApprovals((queue) => {
+    const entry = currentEntry(queue);
+    return entry && `${entry.request.tool_name} · ${belongingText(entry.request)}`;
+  });
   useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) Countersign` : "Countersign";
-  }, [waiting]);
+    document.title = waiting > 0 ? `(${waiting}) ${first === null ? "" : `${spelledOut(first)} – `}Countersign` : "Countersign";
+  }, [waiting, first]);
 }

@@ -1,9 +1,11 @@
-import { Link } from "wouter";
 
 import { SessionList } from "../features/sessions/session-list";
 import type { Sessions } from "../features/sessions/use-sessions";
+import { WorkspaceSwitch } from "../features/workspaces/workspace-switch";
 import { Icon } from "../ui/icon";
+import { PageLink } from "../ui/page-link";
 import styles from "./side-bar.module.css";
+import { useWaitingByWorkspace } from "./waiting";
 
 interface SideBarProps extends Sessions {
   currentId: string | null;
@@ -15,9 +17,12 @@ export function SideBar({ sessions, error, currentId, onLeave }: SideBarProps) {
   return (
     <>
       <nav className={styles.bar} aria-label="Conversations">
-        <Link href="/agent" className={styles.new ?? ""} onClick={onLeave}>
+        <div className={styles.workspace}>
+          <WorkspaceSwitch waiting={useWaitingByWorkspace()} />
+        </div>
+        <PageLink href="/agent" className={styles.new} onClick={onLeave}>
           <Icon name="plus" /> New conversation
-        </Link>
+        </PageLink>
         <SessionList sessions={sessions} error={error} currentId={currentId} onChoose={onLeave} />
       </nav>
       {/* Only where the bar lies over the page; see the style. */}

@@ -21,7 +21,7 @@ export function SignInPage() {
             </Button>
           </div>
         </form>
-        <p className={styles.note}>Lost the link? Start the server again: it prints a new one each time.</p>
+        <p className={styles.note}>Lost the link? Run <code>countersign login</code> where the server runs: it prints a fresh one.</p>
       </div>
     </main>
   );

@@ -1,14 +1,16 @@
-import { Link as RouteLink, useRoute } from "wouter";
+import { useRoute } from "wouter";
 
 import type { Link } from "../api/socket";
 import { useAgent } from "../features/agent/store";
 import { WaitingButton } from "../features/approvals/waiting-button";
+import { WorkspaceSwitch } from "../features/workspaces/workspace-switch";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icon";
 import { Logo } from "../ui/logo";
+import { PageLink } from "../ui/page-link";
 import { ThemeToggle } from "../ui/theme-toggle";
-import { Visible } from "../ui/visible";
 import styles from "./top-bar.module.css";
+import { useWaitingByWorkspace } from "./waiting";
 
 interface TopBarProps {
   link: Link;
@@ -18,6 +20,7 @@ interface TopBarProps {
 
 export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
   const server = useAgent((state) => state.server);
+  const waiting = useWaitingByWorkspace();
   const [isAtRules] = useRoute("/rules/*?");
   const [isAtHistory] = useRoute("/history");
   const [isAtSettings] = useRoute("/settings");
@@ -26,24 +29,24 @@ export function TopBar({ link, isSideOpen, onToggleSide }: TopBarProps) {
       <Button look="quiet" size="icon" aria-expanded={isSideOpen} aria-label="Conversations" onClick={onToggleSide}>
         <Icon name="panel" />
       </Button>
-      <RouteLink href="/agent" className={styles.brand ?? ""}>
+      <PageLink href="/agent" className={styles.brand}>
         <Logo size={22} />
         <span>Countersign</span>
-      </RouteLink>
-      <RouteLink href="/rules" className={styles.link ?? ""} aria-current={isAtRules ? "page" : undefined}>
+      </PageLink>
+      <PageLink href="/rules" className={styles.link} aria-current={isAtRules ? "page" : undefined}>
         Rules
-      </RouteLink>
-      <RouteLink href="/history" className={styles.link ?? ""} aria-current={isAtHistory ? "page" : undefined}>
+      </PageLink>
+      <PageLink href="/history" className={styles.link} aria-current={isAtHistory ? "page" : undefined}>
         History
-      </RouteLink>
-      <RouteLink href="/settings" className={styles.link ?? ""} aria-current={isAtSettings ? "page" : undefined}>
+      </PageLink>
+      <PageLink href="/settings" className={styles.link} aria-current={isAtSettings ? "page" : undefined}>
         Settings
-      </RouteLink>
+      </PageLink>
+      <span className={styles.workspace}>
+        <WorkspaceSwitch waiting={waiting} />
+      </span>
       {server && (
         <span className={styles.facts}>
-          <span title="Workspace">
-            <Visible text={server.root} />
-          </span>
           <span title="Model">{server.model}</span>
         </span>
       )}

@@ -23,6 +23,9 @@ export function execution(change: Partial<Execution> = {}): Execution {
     approved_at: "2026-05-04T12:00:05Z",
     completed_at: "2026-05-04T12:00:06Z",
     created_at: "2026-05-04T12:00:00Z",
+    workspace: { project_id: "p1", name: "shop", root: "/w" },
+    conversation: { session_id: "s1", title: "Write a note" },
+    agent_name: "Countersign agent",
     ...change,
   };
 }

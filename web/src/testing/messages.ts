@@ -38,6 +38,9 @@ export function approvalRequest(change: Partial<ApprovalRequest> = {}): Approval
     proposals: [],
     edited: null,
     asked_again: null,
+    workspace: { project_id: "p1", name: "shop", root: "/w" },
+    conversation: { session_id: "s1", title: "Write a note" },
+    agent_name: "Countersign agent",
     ...change,
   };
 }
@@ -72,7 +75,7 @@ export function resolvedMessage(
   };
 }
 
-export function resumedMessage(change: { head?: number; active?: boolean; session_id?: string | null } = {}) {
+export function resumedMessage(change: Partial<Extract<ServerMessage, { subtype: "resumed" }>["content"]> = {}) {
   return {
     type: "system",
     subtype: "resumed",
@@ -90,6 +93,8 @@ export function resumedMessage(change: { head?: number; active?: boolean; sessio
         { id: "bypassPermissions", label: "Auto Execute", available: true },
       ],
       approvals: "chosen",
+      permission_mode: null,
+      default_mode: "sdk",
       ...change,
     },
   } satisfies ServerMessage;

@@ -4,7 +4,7 @@ import { classNames } from "../lib/class-names";
 import styles from "./button.module.css";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  look?: "primary" | "danger" | "plain" | "quiet";
+  look?: "primary" | "grave" | "danger" | "plain" | "quiet";
   size?: "normal" | "small" | "icon";
   ref?: Ref<HTMLButtonElement>;
 }

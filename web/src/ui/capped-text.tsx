@@ -21,13 +21,13 @@ export function CappedText({ text, label, lines = 24, characters = 6000, isSuspe
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : cap(text, lines, characters);
   return (
-    <div className={styles.capped}>
+    <div className={styles.capped} data-part>
       <pre className={styles.text} role="region" aria-label={label}>
         <Visible text={shown} {...(isSuspect ? { blanks: BLANKS, indent: true } : {})} />
       </pre>
       {isSuspect && <LongLines text={shown} />}
       {shown.length < text.length && (
-        <Button look="quiet" size="small" onClick={() => setWhole(true)}>
+        <Button look="quiet" size="small" data-hides onClick={() => setWhole(true)}>
           Show all ({text.length.toLocaleString("en")} characters)
         </Button>
       )}

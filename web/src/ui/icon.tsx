@@ -15,6 +15,7 @@ const PATHS = {
   computer: "M3.5 3.5h9v6.5h-9zM1.5 12.8h13",
   code: "M5.6 4.4 2 8l3.6 3.6M10.4 4.4 14 8l-3.6 3.6",
   close: "M4 4l8 8M12 4l-8 8",
+  folder: "M2 4.5h4l1.5 1.5H14v7H2z",
   branch: "M5 2.5v11M5 10.5c0-3 6-2 6-5M9 4.5a2 2 0 1 0 4 0 2 2 0 0 0-4 0",
 } as const;
 

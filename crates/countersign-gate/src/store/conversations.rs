@@ -22,6 +22,8 @@ pub struct SessionRow {
     pub updated_at: Timestamp,
     /// Whether a run is going on.
     pub active: bool,
+    /// What its latest run was begun with; none where it has had none, or that cannot be read.
+    pub settings: Option<Value>,
 }
 
 /// A message as it is recorded.
@@ -148,6 +150,24 @@ impl Store {
             .await
     }
 
+    /// Returns the first words of a conversation; none if there is no such conversation.
+    pub async fn session_title(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+    ) -> Result<Option<String>, StoreError> {
+        let (project, session) = (project.clone(), session.clone());
+        self.readers
+            .read(move |db| {
+                let row = db.one(
+                    "SELECT title FROM sessions WHERE project_id = $1 AND id = $2",
+                    values![project.as_str(), session.as_str()],
+                )?;
+                row.map(|mut row| row.take()).transpose()
+            })
+            .await
+    }
+
     /// Returns conversations, the latest first, before a place in that order.
     pub async fn sessions(
         &self,
@@ -163,7 +183,12 @@ impl Store {
                 let rows = db.query(
                     "SELECT id, title, created_at, updated_at, EXISTS (SELECT 1 FROM runs
                        WHERE runs.project_id = sessions.project_id AND runs.session_id = sessions.id
-                         AND runs.status = 'RUNNING')
+                         AND runs.status = 'RUNNING'),
+                       (SELECT settings FROM runs WHERE runs.id =
+                         (SELECT run_id FROM messages
+                          WHERE messages.project_id = sessions.project_id
+                            AND messages.session_id = sessions.id
+                          ORDER BY position DESC LIMIT 1))
                      FROM sessions WHERE project_id = $1
                        AND (updated_at < $2 OR (updated_at = $2 AND id > $3))
                      ORDER BY updated_at DESC, id LIMIT $4",
@@ -198,6 +223,9 @@ fn session_row(mut row: Row) -> Result<SessionRow, StoreError> {
         created_at: row.take()?,
         updated_at: row.take()?,
         active: row.take()?,
+        settings: row
+            .take::<Option<String>>()?
+            .and_then(|settings| from_json("settings", &settings).ok()),
     })
 }
 

@@ -202,7 +202,8 @@ impl Store {
             .await
     }
 
-    /// Returns what the latest run of a conversation was begun with.
+    /// Returns what the latest run of a conversation was begun with: the run of its last message,
+    /// since every run begins with one.
     pub async fn last_settings(
         &self,
         project: &ProjectId,
@@ -212,8 +213,9 @@ impl Store {
         self.readers
             .read(move |db| {
                 let row = db.one(
-                    "SELECT settings FROM runs WHERE project_id = $1 AND session_id = $2
-                     ORDER BY created_at DESC, id DESC LIMIT 1",
+                    "SELECT settings FROM runs WHERE id =
+                       (SELECT run_id FROM messages WHERE project_id = $1 AND session_id = $2
+                        ORDER BY position DESC LIMIT 1)",
                     values![project.as_str(), session.as_str()],
                 )?;
                 row.map(|mut row| row.json("settings")).transpose()

@@ -105,6 +105,16 @@ impl Store {
             .await
     }
 
+    /// Returns a token by its id, also one that was revoked.
+    pub async fn token(&self, id: Uuid) -> Result<Option<ApiToken>, StoreError> {
+        self.readers
+            .read(move |db| {
+                let sql = format!("SELECT {COLUMNS} WHERE id = $1");
+                db.one(&sql, values![id.to_string()])?.map(read_token).transpose()
+            })
+            .await
+    }
+
     /// Returns whether a token is there and was not revoked.
     pub async fn is_token_good(&self, id: Uuid) -> Result<bool, StoreError> {
         self.readers

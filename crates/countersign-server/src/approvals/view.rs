@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::call_context::CallContext;
 use crate::socket::request::{
     AllowedDecision, ApprovalRequest, DiffStat, EditedView, PreviewData, PreviewType, ProposalView,
     RiskLevel,
@@ -29,6 +30,8 @@ pub(crate) struct ApprovalView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     agent: Option<String>,
+    #[serde(flatten)]
+    context: CallContext,
     tool_name: String,
     /// The input, secrets masked.
     tool_input: Value,
@@ -111,8 +114,8 @@ impl Judgement {
     }
 }
 
-impl From<Approval> for ApprovalView {
-    fn from(approval: Approval) -> Self {
+impl ApprovalView {
+    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
         let (tool_id, status) = (approval.call.id.to_string(), approval.status());
         let session_id = approval.call.session.to_string();
         let run_id = approval.call.run.map(|run| run.to_string());
@@ -120,7 +123,7 @@ impl From<Approval> for ApprovalView {
         let replaced_by = approval.replaced_by().map(|id| id.to_string());
         let CallOutcome { error, error_type, .. } = CallOutcome::of(&approval);
         let error = error.filter(|_| status == Status::Failed);
-        let shown = ApprovalRequest::from(approval);
+        let shown = ApprovalRequest::new(approval, context);
         Self {
             approval_id: shown.request_id,
             tool_id,
@@ -129,6 +132,7 @@ impl From<Approval> for ApprovalView {
             run_id,
             origin,
             agent: shown.agent,
+            context: shown.context,
             tool_name: shown.tool_name,
             tool_input: shown.tool_input,
             status: status.into(),

@@ -14,6 +14,8 @@ use self::data::{
     RunResumed, RunStarted, ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
 };
 pub(crate) use self::data::{Gap, RoleTold};
+use crate::approvals::view::ApprovalView;
+use crate::call_context::ContextLookup;
 use crate::tools::lease::LeaseView;
 use crate::tools::view::{CallOutcome, WaitingFor};
 
@@ -267,7 +269,9 @@ async fn asked(
     let Some(approval) = gate.store().approval(id).await? else { return Ok(None) };
     let timeout_seconds = seconds_given(gate, &approval).await?;
     let description = approval.summary.clone();
-    Ok(Some(ApprovalAsked { approval: approval.into(), timeout_seconds, description, timestamp }))
+    let context = ContextLookup::new(gate.store()).find(&approval).await?;
+    let approval = ApprovalView::new(approval, context);
+    Ok(Some(ApprovalAsked { approval, timeout_seconds, description, timestamp }))
 }
 
 /// How long people have. Once it is settled that is no longer kept: then it is what they have today.

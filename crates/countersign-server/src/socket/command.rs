@@ -17,8 +17,8 @@ pub(crate) enum ClientCommand {
     ToolApprovalResponse(ApprovalResponse),
     /// Stops a run; what it waits for is taken back.
     Cancel(OfSession),
-    /// Approves all that wait in a run, HIGH excepted.
-    ApproveAll(OfSession),
+    /// Approves exactly the requests that are listed, HIGH excepted.
+    ApproveAll(ApproveAllCommand),
     /// Goes on reading the log after a number.
     Resume(ResumeCommand),
 }
@@ -31,7 +31,8 @@ pub(crate) struct RunCommand {
     /// Whether to go on with a conversation: `session_id`, or the project's latest.
     #[serde(default)]
     pub(crate) r#continue: bool,
-    /// How calls are decided; `sdk` unless said.
+    /// How calls are decided; as the project's settings and the conversation's last run say unless
+    /// given, `sdk` where they say nothing.
     #[serde(default)]
     pub(crate) permission_mode: Option<PermissionMode>,
     /// What becomes of calls that would ask; as the rules say where it is not given.
@@ -97,6 +98,22 @@ pub(crate) struct ApprovalResponse {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct OfSession {
     pub(crate) session_id: Option<String>,
+}
+
+/// Which requests to approve: what the person saw, each with its digest.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ApproveAllCommand {
+    /// 1,000 at the most.
+    #[schema(required, nullable = false, max_items = 1000)]
+    pub(crate) requests: Option<Vec<SeenRequest>>,
+}
+
+/// A request as a person saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeenRequest {
+    pub(crate) request_id: String,
+    pub(crate) digest: String,
 }
 
 /// Where to go on reading.

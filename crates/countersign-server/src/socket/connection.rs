@@ -4,18 +4,22 @@
 //! behind the live hints and catches up from the log.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use countersign_core::{Approval, ApprovalId, Event, ProjectId, SessionId};
 use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
+use tokio::sync::{Semaphore, mpsc};
 
+use super::inbox::{Inbox, InboxReach};
 use super::message::{Body, Place, ServerMessage, SystemMessage};
 use super::request::ApprovalRequest;
 use super::watched::Watched;
 use crate::access::{Caller, LeastRole};
 use crate::app::App;
+use crate::call_context::ContextLookup;
 use crate::error::ApiError;
 
 /// How often a silent client is asked whether it is still there.
@@ -27,6 +31,9 @@ const SEND: Duration = Duration::from_secs(30);
 /// How many requests that wait are read at a time: bounds what one client holds in memory.
 const PAGE: usize = 32;
 
+/// How many `approve_all` of one client may be under way.
+const BATCHES: usize = 8;
+
 /// The client is gone, or has to go.
 pub(super) struct Gone;
 
@@ -35,6 +42,7 @@ pub(crate) struct Connection {
     pub(super) project: ProjectId,
     pub(super) caller: Caller,
     pub(super) follow: Follow,
+    pub(super) inbox: Inbox,
     pub(super) watched: Watched,
     /// Requests that wait and that this client has been shown: none comes twice, and what becomes of
     /// each is told. Bounded by what may wait.
@@ -42,6 +50,21 @@ pub(crate) struct Connection {
     pub(super) latest: Option<SessionId>,
     /// The number at which a client that resumed has seen all that was there when it did.
     pub(super) catching_up: Option<u64>,
+    pub(super) batches: Batches,
+}
+
+/// What was asked to be approved together and is under way: each answers when it is done.
+pub(super) struct Batches {
+    pub(super) places: Arc<Semaphore>,
+    pub(super) answer: mpsc::Sender<Body>,
+    answered: mpsc::Receiver<Body>,
+}
+
+impl Batches {
+    fn new() -> Self {
+        let (answer, answered) = mpsc::channel(BATCHES);
+        Self { places: Arc::new(Semaphore::new(BATCHES)), answer, answered }
+    }
 }
 
 impl Connection {
@@ -50,7 +73,9 @@ impl Connection {
         app: App,
         project: ProjectId,
         caller: Caller,
+        reach: InboxReach,
     ) -> Result<Self, ApiError> {
+        let inbox = Inbox::open(&app, &project, reach).await?;
         let head = app.gate.store().head(&project).await?;
         let follow = app.gate.follow(&project, head).await?;
         Ok(Self {
@@ -58,10 +83,12 @@ impl Connection {
             project,
             caller,
             follow,
+            inbox,
             watched: Watched::Own(HashSet::new()),
             shown: HashSet::new(),
             latest: None,
             catching_up: None,
+            batches: Batches::new(),
         })
     }
 
@@ -72,7 +99,9 @@ impl Connection {
     }
 
     async fn converse(&mut self, socket: &mut WebSocket) -> Result<(), Gone> {
-        self.send_waiting(socket).await?;
+        let own = self.project.clone();
+        self.send_waiting(socket, &own).await?;
+        self.send_waiting_elsewhere(socket).await?;
         let stopping = self.app.stopping.clone();
         let mut ping = tokio::time::interval(PING);
         loop {
@@ -94,17 +123,30 @@ impl Connection {
                     Some(Err(error)) => return self.give_up(socket, &error).await,
                     None => return Err(Gone),
                 },
+                elsewhere = self.inbox.next() => match elsewhere {
+                    Some(_) if !self.app.sign_ins.is_still_good(&self.caller).await => {
+                        return close(socket, "the token was revoked").await;
+                    }
+                    Some(Ok(elsewhere)) => Box::pin(self.tell_elsewhere(socket, elsewhere)).await?,
+                    Some(Err(error)) => return self.give_up(socket, &error).await,
+                    None => return Err(Gone),
+                },
+                Some(answer) = self.batches.answered.recv() => self.send(socket, answer).await?,
                 _ = ping.tick() => deliver(socket, Message::Ping(Bytes::new())).await?,
                 () = stopping.cancelled() => return close(socket, "the server is stopping").await,
             }
         }
     }
 
-    /// Sends what waits for a decision, whoever asked for it.
-    async fn send_waiting(&mut self, socket: &mut WebSocket) -> Result<(), Gone> {
+    /// Sends what waits for a decision in a project, whoever asked for it.
+    pub(super) async fn send_waiting(
+        &mut self,
+        socket: &mut WebSocket,
+        project: &ProjectId,
+    ) -> Result<(), Gone> {
         let mut after = None;
         loop {
-            let page = self.app.gate.store().waiting(&self.project, after, PAGE).await;
+            let page = self.app.gate.store().waiting(project, after, PAGE).await;
             let page = match page {
                 Ok(page) => page,
                 Err(error) => return self.give_up(socket, &error).await,
@@ -114,20 +156,29 @@ impl Connection {
             for approval in page {
                 if self.shown.insert(approval.id) {
                     let place = Place::of_approval(&approval);
-                    let request = Body::ToolApprovalRequest(Box::new(self.request(approval)));
-                    self.send_at(socket, request, place).await?;
+                    self.send_request(socket, approval, place, Body::ToolApprovalRequest).await?;
                 }
             }
         }
     }
 
-    /// Returns a request as this client is shown it: who may not decide is offered nothing to decide.
-    fn request(&self, approval: Approval) -> ApprovalRequest {
-        let mut request = ApprovalRequest::from(approval);
+    /// Sends a request as this client is shown it: who may not decide is offered nothing to decide.
+    async fn send_request(
+        &self,
+        socket: &mut WebSocket,
+        approval: Approval,
+        place: Place,
+        body: fn(Box<ApprovalRequest>) -> Body,
+    ) -> Result<(), Gone> {
+        let context = match ContextLookup::new(self.app.gate.store()).find(&approval).await {
+            Ok(context) => context,
+            Err(error) => return self.give_up(socket, &error).await,
+        };
+        let mut request = ApprovalRequest::new(approval, context);
         if self.caller.check_role(LeastRole::Approver).is_err() {
             request.allowed_decisions.clear();
         }
-        request
+        self.send_at(socket, body(Box::new(request)), place).await
     }
 
     /// A client that cannot be told everything is told nothing more: it comes back and resumes.
@@ -137,6 +188,11 @@ impl Connection {
         error: &StoreError,
     ) -> Result<(), Gone> {
         tracing::error!(error = error as &dyn std::error::Error, "a client could not be served");
+        self.come_back(socket).await
+    }
+
+    /// Closes the connection: whoever comes back and resumes is told everything.
+    pub(super) async fn come_back(&self, socket: &mut WebSocket) -> Result<(), Gone> {
         close(socket, "the log cannot be read at this moment; come back and resume").await
     }
 
@@ -213,7 +269,7 @@ impl Connection {
         if !self.watched.is_resumed() {
             return Ok(());
         }
-        match self.offered().await {
+        match self.offered(self.latest.as_ref()).await {
             Ok(offered) => {
                 self.send_at(socket, Body::System(SystemMessage::Settings(offered)), place).await
             }
@@ -221,7 +277,7 @@ impl Connection {
         }
     }
 
-    async fn tell_request(
+    pub(super) async fn tell_request(
         &mut self,
         socket: &mut WebSocket,
         id: ApprovalId,
@@ -235,8 +291,7 @@ impl Connection {
             // What other conversations have settled is history: only theirs.
             Ok(Some(approval)) if watched || approval.deadline().is_some() => {
                 self.shown.insert(id);
-                let request = self.request(approval);
-                self.send_at(socket, Body::ToolApprovalRequest(Box::new(request)), place).await
+                self.send_request(socket, approval, place, Body::ToolApprovalRequest).await
             }
             Ok(_) => Ok(()),
             Err(error) => self.give_up(socket, &error).await,
@@ -244,7 +299,7 @@ impl Connection {
     }
 
     /// Says how the rehearsal of a request stands, to those who were shown it and while it waits.
-    async fn tell_rehearsal(
+    pub(super) async fn tell_rehearsal(
         &self,
         socket: &mut WebSocket,
         id: ApprovalId,
@@ -255,8 +310,7 @@ impl Connection {
         }
         match self.app.gate.store().approval(id).await {
             Ok(Some(approval)) if approval.deadline().is_some() => {
-                let request = self.request(approval);
-                self.send_at(socket, Body::ToolRehearsed(Box::new(request)), place).await
+                self.send_request(socket, approval, place, Body::ToolRehearsed).await
             }
             Ok(_) => Ok(()),
             Err(error) => self.give_up(socket, &error).await,
@@ -267,7 +321,12 @@ impl Connection {
         self.send_at(socket, body, Place::default()).await
     }
 
-    async fn send_at(&self, socket: &mut WebSocket, body: Body, place: Place) -> Result<(), Gone> {
+    pub(super) async fn send_at(
+        &self,
+        socket: &mut WebSocket,
+        body: Body,
+        place: Place,
+    ) -> Result<(), Gone> {
         let text = serde_json::to_string(&ServerMessage { body, place }).map_err(|error| {
             tracing::error!(
                 error = &error as &dyn std::error::Error,

@@ -1,22 +1,24 @@
 //! What a client says, done: each command ends in one call to the gate or to the runs.
 
 use axum::extract::ws::WebSocket;
-use countersign_core::{Approval, By, Decision, Executor, Risk, SessionId, Status};
-use countersign_gate::{DecideError, Follow, StoreError};
+use countersign_core::{Executor, SessionId};
+use countersign_gate::{Follow, StoreError};
 
+use super::approve_all::{ApprovalBatch, check_requests};
 use super::command::{
     ApprovalResponse, ClientCommand, OfSession, PermissionMode, Refused, ResumeCommand, RunCommand,
-    parse,
+    SeenRequest, parse,
 };
 use super::connection::{Connection, Gone};
+use super::inbox::project_of_request;
 use super::message::{Body, Resumed, SystemMessage};
 use super::offered::{ModeView, Offered};
 use crate::access::least_role_for_command;
 use crate::decide::{Said, Speaker};
 use crate::error::ApiError;
-use crate::in_time::in_time;
 use crate::runs::{self, Wanted};
 use crate::segments::approval_id;
+use crate::ways::RunWish;
 
 impl Connection {
     pub(super) async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), Gone> {
@@ -37,8 +39,8 @@ impl Connection {
             Ok(ClientCommand::Cancel(of)) => {
                 self.cancel(of).await.map_err(|refused| (refused, None))
             }
-            Ok(ClientCommand::ApproveAll(of)) => {
-                self.approve_all(socket, of).await?.map_err(|refused| (refused, None))
+            Ok(ClientCommand::ApproveAll(list)) => {
+                self.approve_all(list.requests).map_err(|refused| (refused, None))
             }
         };
         match done {
@@ -94,19 +96,21 @@ impl Connection {
     }
 
     async fn start(&self, run: RunCommand) -> Result<SessionId, ApiError> {
-        let wanted = run.mode.map(Into::into);
-        let own = Executor::Local;
-        let way = self.app.way(&self.project, run.permission_mode, wanted, own).await?;
         let session = self.session_of(&run).await?;
+        let wish = RunWish {
+            named: run.permission_mode,
+            mode: run.mode.map(Into::into),
+            ..RunWish::nothing(Executor::Local)
+        };
+        let way = self.app.way(&self.project, session.as_ref(), wish).await?;
         let place = self.app.projects.get(self.project.as_str()).await?;
         let wanted = Wanted {
             prompt: run.prompt,
             session,
             auto_approve_read: run.auto_approve_safe,
-            mode: way.mode,
+            way,
             cwd: run.cwd,
             model: run.model,
-            executor: way.executor,
         };
         Ok(runs::start(&self.app, &place, wanted).await?.session)
     }
@@ -166,9 +170,11 @@ impl Connection {
         let after = after.max(begins).min(head);
         let follow = self.app.gate.follow(&self.project, after).await?;
         let root = self.app.projects.find(self.project.as_str());
+        let last = self.app.last_settings(&self.project, session).await?;
         let resumed = Resumed {
             head,
             session_id: session.map(ToString::to_string),
+            permission_mode: last.as_ref().map(PermissionMode::of_settings),
             active: match session {
                 Some(session) => store.run_of(&self.project, session).await?.is_some(),
                 None => false,
@@ -177,16 +183,21 @@ impl Connection {
             model: self.app.model.name.clone(),
             root: root.map(|place| place.0.root.clone()).unwrap_or_default(),
             now: self.app.gate.clock().now(),
-            offered: self.offered().await?,
+            offered: self.offered(session).await?,
         };
         Ok((follow, after, resumed))
     }
 
-    /// Returns how runs may go here, as it stands.
-    pub(super) async fn offered(&self) -> Result<Offered, StoreError> {
+    /// Returns how runs of a conversation may go here, as it stands.
+    pub(super) async fn offered(&self, session: Option<&SessionId>) -> Result<Offered, StoreError> {
         let approvals = self.app.approvals(&self.project).await?;
+        let last = self.app.last_settings(&self.project, session).await?;
         let mode = |mode| ModeView::new(mode, self.app.against(mode, approvals));
-        Ok(Offered { modes: PermissionMode::ALL.map(mode).into(), approvals: approvals.into() })
+        Ok(Offered {
+            modes: PermissionMode::ALL.map(mode).into(),
+            approvals: approvals.into(),
+            default_mode: self.app.default_mode(&self.project, last.as_ref()).await?,
+        })
     }
 
     async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {
@@ -199,7 +210,9 @@ impl Connection {
             rule: response.rule,
         };
         let id = approval_id(&response.request_id).map_err(told)?;
-        let (app, project, person) = (&self.app, &self.project, self.caller.name.as_str());
+        let (app, reach) = (&self.app, self.inbox.reach());
+        let project = &project_of_request(app, &self.project, reach, id).await.map_err(told)?;
+        let person = self.caller.name.as_str();
         Speaker { app, project, person }.decide(id, said).await.map(drop).map_err(told)
     }
 
@@ -209,49 +222,29 @@ impl Connection {
         if cancelled.map_err(told)? { Ok(()) } else { Err(no_run()) }
     }
 
-    /// Approves what waits in a run, and tells of each that could not be approved: whoever sent this
-    /// waits for all of them.
-    async fn approve_all(
-        &self,
-        socket: &mut WebSocket,
-        of: OfSession,
-    ) -> Result<Result<(), Refused>, Gone> {
-        let waiting = match self.waiting_in_run(of).await {
-            Ok(waiting) => waiting,
-            Err(refused) => return Ok(Err(refused)),
+    /// Begins to approve what is listed. The answer comes when all is done; whoever leaves before
+    /// that changes nothing about it.
+    fn approve_all(&self, requests: Option<Vec<SeenRequest>>) -> Result<(), Refused> {
+        let requests = check_requests(requests)?;
+        let Ok(place) = self.batches.places.clone().try_acquire_owned() else {
+            let why = "too many `approve_all` are under way on this connection; wait for an answer";
+            return Err(("too_many_requests", why.to_owned()));
         };
-        let mut failed = None;
-        for Approval { id, digest, .. } in waiting {
-            // A database that failed for one is not waited for again for each of the others.
-            if failed.is_none() {
-                let decision = Decision::Approve { by: By::Person(self.caller.name.clone()) };
-                let gate = self.app.gate.clone();
-                let deciding = in_time(async move {
-                    match gate.decide(id, decision, Some(digest)).await {
-                        // One that somebody else settled meanwhile stays as they said.
-                        Err(DecideError::AlreadySettled(_)) => Ok(()),
-                        decided => decided.map(drop),
-                    }
-                });
-                failed = deciding.await.err().map(told);
-            }
-            if let Some((code, message)) = &failed {
-                let error = Body::error(code, message.clone(), Some(id.to_string()));
-                self.send(socket, error).await?;
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    /// Returns what "approve all" means: what waits in the run of a conversation, HIGH excepted.
-    async fn waiting_in_run(&self, of: OfSession) -> Result<Vec<Approval>, Refused> {
-        let session = self.meant(of)?;
-        let store = self.app.gate.store();
-        let run = store.run_of(&self.project, &session).await;
-        let run = run.map_err(|error| told(error.into()))?.ok_or_else(no_run)?;
-        let open = store.open_in_run(run).await.map_err(|error| told(error.into()))?;
-        let meant = |it: &Approval| it.status() == Status::AwaitingApproval && it.risk < Risk::High;
-        Ok(open.into_iter().filter(meant).collect())
+        let batch = ApprovalBatch {
+            app: self.app.clone(),
+            caller: self.caller.clone(),
+            project: self.project.clone(),
+            reach: self.inbox.reach(),
+            requests,
+        };
+        let answer = self.batches.answer.clone();
+        self.app.runs.tasks.spawn(async move {
+            let answers = batch.approve().await;
+            // Nobody there any more is fine: what was decided is in the log.
+            let _ = answer.send(Body::approve_all_answered(answers)).await;
+            drop(place);
+        });
+        Ok(())
     }
 
     /// Returns the conversation a command is about.

@@ -7,6 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::approve_all::ApproveAnswer;
+use super::command::PermissionMode;
 use super::offered::Offered;
 use super::request::{ApprovalRequest, RequestStatus};
 use crate::tools::view::Origin;
@@ -53,6 +55,8 @@ pub(crate) enum Body {
     ToolRehearsed(Box<ApprovalRequest>),
     /// A call that waited is decided.
     ToolApprovalResolved(ApprovalResolved),
+    /// What came of each request of an `approve_all`.
+    ApproveAllAnswered(ApproveAllAnswered),
     /// A call that runs elsewhere came a step further; only sent to those who resumed.
     ToolState(ToolStateMessage),
     /// What calls had done to files was undone.
@@ -90,6 +94,9 @@ pub(crate) struct Resumed {
     pub(crate) head: u64,
     #[schema(required)]
     pub(crate) session_id: Option<String>,
+    /// The mode that conversation was last run in; null where it is new, or none is named.
+    #[schema(required)]
+    pub(crate) permission_mode: Option<PermissionMode>,
     /// Whether a run of that conversation is going on.
     pub(crate) active: bool,
     /// Whether the model is the scripted one.
@@ -199,6 +206,17 @@ pub(crate) struct ApprovalResolved {
     edited_input: Option<Value>,
 }
 
+/// The answer to `approve_all`: one per request, in the order they were sent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApproveAllAnswered {
+    content: ApproveAllContent,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApproveAllContent {
+    answers: Vec<ApproveAnswer>,
+}
+
 /// Where a call stands that runs elsewhere.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ToolStateMessage {
@@ -251,6 +269,10 @@ impl Body {
     pub(crate) fn failed(code: &str, message: String, hint: Option<String>) -> Self {
         let outcome = Outcome::Error { message, code: code.to_owned() };
         Self::Result(RunResult { outcome, usage: None, cost: None, hint })
+    }
+
+    pub(crate) fn approve_all_answered(answers: Vec<ApproveAnswer>) -> Self {
+        Self::ApproveAllAnswered(ApproveAllAnswered { content: ApproveAllContent { answers } })
     }
 
     /// Returns what an event says; none for what the socket does not tell, or what needs a look at

@@ -12,6 +12,8 @@ pub(crate) struct Offered {
     pub(crate) modes: Vec<ModeView>,
     /// Whether people are asked.
     pub(crate) approvals: ApprovalsView,
+    /// The mode that a run gets which names none, in this connection's conversation.
+    pub(crate) default_mode: PermissionMode,
 }
 
 /// Whether people are asked in a project.

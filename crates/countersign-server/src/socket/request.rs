@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use self::preview::Shown;
 pub(crate) use self::preview::{DiffStat, FileView, PartView, PreviewData, PreviewType};
 
+use crate::call_context::CallContext;
 use crate::tools::view::Origin;
 
 /// S1.7's request, and what we add.
@@ -64,6 +65,8 @@ pub(crate) struct ApprovalRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) agent: Option<String>,
+    #[serde(flatten)]
+    pub(crate) context: CallContext,
 }
 
 /// One thing that "always" could mean.
@@ -169,8 +172,8 @@ impl From<RiskLevel> for Risk {
     }
 }
 
-impl From<Approval> for ApprovalRequest {
-    fn from(approval: Approval) -> Self {
+impl ApprovalRequest {
+    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
         let expires_at = approval.deadline();
         let allowed_decisions = AllowedDecision::of(&approval);
         let status = RequestStatus::of(approval.status());
@@ -206,6 +209,7 @@ impl From<Approval> for ApprovalRequest {
             asked_again: approval.basis.asked_again,
             origin,
             agent: approval.call.agent,
+            context,
         }
     }
 }

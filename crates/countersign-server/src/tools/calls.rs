@@ -17,6 +17,7 @@ use super::{keeping, own};
 use crate::access::Caller;
 use crate::app::App;
 use crate::body::Body;
+use crate::call_context::ContextLookup;
 use crate::chat::session_id;
 use crate::connections::Connection;
 use crate::decide::planner_for;
@@ -131,7 +132,7 @@ pub(crate) async fn hand_in(
     };
     app.sign_ins.check_not_revoked(&caller).await?;
     keeping::before(&app, &stands).await;
-    Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
+    shown_to_caller(&app, stands).await
 }
 
 /// `GET /my/projects/{project_id}/tools/{tool_id}`: one call. With `wait_seconds` the answer comes
@@ -159,7 +160,13 @@ pub(crate) async fn get(
     let stands = until_changed(&app, stands, wait).await?;
     app.sign_ins.check_not_revoked(&caller).await?;
     keeping::before(&app, &stands).await;
-    Ok(Json(OneExecution { success: true, execution: ExecutionView::for_caller(stands) }))
+    shown_to_caller(&app, stands).await
+}
+
+async fn shown_to_caller(app: &App, stands: Approval) -> Result<Json<OneExecution>, ApiError> {
+    let context = ContextLookup::new(app.gate.store()).find(&stands).await?;
+    let execution = ExecutionView::for_caller(stands, context);
+    Ok(Json(OneExecution { success: true, execution }))
 }
 
 impl NewCall {

@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::view::ExecutionView;
 use crate::app::App;
+use crate::call_context::ContextLookup;
 use crate::error::ApiError;
 use crate::query::{Page, Query};
 use crate::refusals::Looking;
@@ -76,6 +77,11 @@ pub(crate) async fn list(
     let store = app.gate.store();
     let calls = store.executions(&project.id, filter, page.before()?, page.limit()).await?;
     let next_cursor = page.next(&calls);
-    let executions = calls.into_iter().map(|call| ExecutionView::from(call).in_short()).collect();
+    let mut contexts = ContextLookup::new(store);
+    let mut executions = Vec::with_capacity(calls.len());
+    for call in calls {
+        let context = contexts.find(&call).await?;
+        executions.push(ExecutionView::new(call, context).in_short());
+    }
     Ok(Json(ExecutionList { success: true, executions, next_cursor }))
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::approvals::view::Judgement;
+use crate::call_context::CallContext;
 use crate::socket::request::RiskLevel;
 use crate::status::CallStatus;
 
@@ -87,6 +88,8 @@ pub(crate) struct ExecutionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     agent: Option<String>,
+    #[serde(flatten)]
+    context: CallContext,
     tool_name: String,
     /// The input, secrets masked; for a call that the asker runs, as it was approved.
     tool_input: Value,
@@ -177,10 +180,10 @@ fn of_report(result: &str) -> Value {
 
 impl ExecutionView {
     /// Returns the view for whoever runs the call: with the input as it was approved.
-    pub(crate) fn for_caller(approval: Approval) -> Self {
+    pub(crate) fn for_caller(approval: Approval, context: CallContext) -> Self {
         let runs = approval.call.executor == Executor::Caller;
         let input = runs.then(|| approval.input_to_run().into_owned());
-        let view = Self::from(approval);
+        let view = Self::new(approval, context);
         Self { tool_input: input.unwrap_or_else(|| view.tool_input.clone()), ..view }
     }
 
@@ -204,8 +207,8 @@ fn shorten(value: &mut Value) {
     }
 }
 
-impl From<Approval> for ExecutionView {
-    fn from(approval: Approval) -> Self {
+impl ExecutionView {
+    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
         let requires_approval = approval.verdict.outcome == Said::Ask;
         Self {
             tool_id: approval.call.id.to_string(),
@@ -230,6 +233,7 @@ impl From<Approval> for ExecutionView {
             outcome: CallOutcome::of(&approval),
             created_at: approval.created_at,
             agent: approval.call.agent,
+            context,
             tool_name: approval.call.tool_name,
             summary: approval.summary,
         }

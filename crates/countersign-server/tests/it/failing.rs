@@ -40,17 +40,16 @@ async fn a_decision_that_cannot_be_recorded_is_told_and_counts_when_made_again()
 async fn of_all_that_could_not_be_approved_each_is_told() {
     let (world, mut client, asked) = asked().await;
     world.sql(BREAK);
-    client.send(json!({"command": "approve_all"})).await;
-    let mut errors = [client.until("error").await, client.until("error").await];
-    let by_id = |one: &Value| one["request_id"].to_string();
-    errors.sort_by_key(by_id);
-    let mut asked = asked;
-    asked.sort_by_key(by_id);
-    for (error, request) in errors.iter().zip(&asked) {
-        assert_store(error, request);
-    }
+    client.approve_all(&asked.each_ref()).await;
+    let answered = client.until("approve_all_answered").await;
+    let answers = answered["content"]["answers"].as_array().unwrap();
+    let told: Vec<_> =
+        answers.iter().map(|it| (&it["request_id"], &it["outcome"], &it["code"])).collect();
+    let (refused, store) = (json!("refused"), json!("store"));
+    let expected: Vec<_> = asked.iter().map(|it| (&it["request_id"], &refused, &store)).collect();
+    assert_eq!(told, expected);
     world.sql(MEND);
-    client.send(json!({"command": "approve_all"})).await;
+    client.approve_all(&asked.each_ref()).await;
     client.until("result/success").await;
     assert_eq!((world.file("1.txt"), world.file("2.txt")), ("1".into(), "2".into()));
 }

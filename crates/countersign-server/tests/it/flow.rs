@@ -145,7 +145,7 @@ async fn parallel_calls_decided_by_two_clients_run_once_each() {
 }
 
 #[tokio::test]
-async fn approve_all_takes_what_waits_in_this_run_but_not_what_is_high() {
+async fn approve_all_takes_what_is_listed_but_not_what_is_high() {
     let world = World::playing(
         r#"
         [[script]]
@@ -163,7 +163,7 @@ async fn approve_all_takes_what_waits_in_this_run_but_not_what_is_high() {
     let mut client = world.client().await;
     client.run("go").await;
     let asked = requests(&mut client, 3).await;
-    client.send(json!({"command": "approve_all"})).await;
+    client.approve_all(&asked.iter().collect::<Vec<_>>()).await;
     resolutions(&mut client, 2).await;
     let high = asked.iter().find(|request| request["tool_name"] == "Bash").unwrap();
     assert_eq!(high["risk_level"], "HIGH");

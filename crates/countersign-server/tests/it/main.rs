@@ -17,6 +17,7 @@ mod elsewhere;
 mod failing;
 mod flow;
 mod hardening;
+mod inbox;
 mod projects;
 mod resuming;
 mod roles;

@@ -187,9 +187,14 @@ async fn a_run_that_goes_on_can_be_stopped_and_approved_in_one() {
         let session = client.until("tool_approval_request").await["session_id"].clone();
         let world = world.killed().await;
         let mut client = world.client().await;
+        let request = client.until("tool_approval_request").await;
         client.send(json!({"command": "resume", "after": 0, "session_id": session})).await;
         client.until("system/caught_up").await;
-        client.send(json!({"command": command, "session_id": session})).await;
+        if command == "cancel" {
+            client.send(json!({"command": command, "session_id": session})).await;
+        } else {
+            client.approve_all(&[&request]).await;
+        }
         client.until(end).await;
         assert_eq!(world.path("a.txt").exists(), command == "approve_all");
         client.send(json!({"command": "run", "prompt": "hello", "continue": true})).await;

@@ -186,7 +186,8 @@ async fn a_socket_takes_from_each_role_what_it_may_say() {
     viewing.decide(&shown, true, None).await;
     assert_eq!(viewing.until("error").await["content"]["code"], "role");
     for command in ["cancel", "approve_all"] {
-        viewing.send(json!({"command": command, "session_id": request["session_id"]})).await;
+        let all = json!({"command": command, "session_id": request["session_id"], "requests": []});
+        viewing.send(all).await;
         assert_eq!(viewing.until("error").await["content"]["code"], "role", "{command}");
     }
     deciding.decide(&request, true, None).await;

@@ -183,8 +183,29 @@ impl World {
     }
 
     pub(crate) async fn client(&self) -> Client {
-        let url = format!("ws://{}/api/terminal/ws/agent?token={TOKEN}", self.address);
+        self.client_with("").await
+    }
+
+    /// A client with more in the query of its address.
+    pub(crate) async fn client_with(&self, query: &str) -> Client {
+        let url = format!("ws://{}/api/terminal/ws/agent?token={TOKEN}{query}", self.address);
         Client { socket: connect_async(url).await.unwrap().0 }
+    }
+
+    /// Makes a project of a new folder in the root, and returns its id.
+    pub(crate) async fn project(&self, folder: &str) -> String {
+        std::fs::create_dir_all(self.root.join(folder)).unwrap();
+        let (status, made) = self.post("/my/projects", json!({"root": folder})).await;
+        assert!(status.is_success(), "{made}");
+        made["project_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Hands a call in to a project as another program would, and returns it.
+    pub(crate) async fn hand_in(&self, project: &str, tool: &str, input: Value) -> Value {
+        let body = json!({"tool_name": tool, "tool_input": input});
+        let (status, call) = self.post(&format!("/my/projects/{project}/tools/calls"), body).await;
+        assert!(status.is_success(), "{call}");
+        call
     }
 
     /// What a path answers, status aside.
@@ -286,6 +307,13 @@ impl Client {
             response["feedback"] = feedback.into();
         }
         self.send(response).await;
+    }
+
+    /// Approves what is listed, as it was shown.
+    pub(crate) async fn approve_all(&mut self, requests: &[&Value]) {
+        let seen = |it: &&Value| json!({"request_id": it["request_id"], "digest": it["digest"]});
+        let requests: Vec<_> = requests.iter().map(seen).collect();
+        self.send(json!({"command": "approve_all", "requests": requests})).await;
     }
 
     pub(crate) async fn next(&mut self) -> Value {

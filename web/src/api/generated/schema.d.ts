@@ -75,6 +75,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/my/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What people were asked in all projects of this server, the latest first */
+        get: operations["list_all_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/my/projects": {
         parameters: {
             query?: never;
@@ -691,7 +708,7 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description S1.7's request, and what we add. */
-        ApprovalRequest: {
+        ApprovalRequest: components["schemas"]["CallContext"] & {
             request_id: string;
             tool_name: string;
             tool_input: unknown;
@@ -755,7 +772,7 @@ export interface components {
             rule?: string | null;
         };
         /** @description A request for approval, and what became of it. */
-        ApprovalView: components["schemas"]["Judgement"] & {
+        ApprovalView: components["schemas"]["CallContext"] & components["schemas"]["Judgement"] & {
             approval_id: string;
             tool_id: string;
             tool_use_id: string;
@@ -808,6 +825,30 @@ export interface components {
          * @enum {string}
          */
         ApprovalsView: "chosen" | "kept" | "off";
+        /** @description The answer to `approve_all`: one per request, in the order they were sent. */
+        ApproveAllAnswered: {
+            content: components["schemas"]["ApproveAllContent"];
+        };
+        /** @description Which requests to approve: what the person saw, each with its digest. */
+        ApproveAllCommand: {
+            /** @description 1,000 at the most. */
+            requests: components["schemas"]["SeenRequest"][];
+        };
+        ApproveAllContent: {
+            answers: components["schemas"]["ApproveAnswer"][];
+        };
+        /** @description What came of one request of an `approve_all`. */
+        ApproveAnswer: {
+            request_id: string;
+            outcome: components["schemas"]["ApproveOutcome"];
+            /**
+             * @description Why it was refused: `high_risk`, `digest_mismatch`, `already_settled`, `not_found`, or what
+             *     went wrong.
+             */
+            code?: string;
+            /** @description The same as a sentence. */
+            message?: string;
+        };
         /**
          * @description A yes. A field that is not known is refused: nobody means nothing by it.
          * @example {
@@ -830,6 +871,11 @@ export interface components {
             /** @description The digest of what the person saw; if the request is another by now, the answer is 409. */
             digest?: string | null;
         };
+        /**
+         * @description Whether a request of an `approve_all` was approved.
+         * @enum {string}
+         */
+        ApproveOutcome: "approved" | "refused";
         /**
          * @description The word for yes.
          * @enum {string}
@@ -906,6 +952,9 @@ export interface components {
         }) | (components["schemas"]["ApprovalResolved"] & {
             /** @enum {string} */
             type: "tool_approval_resolved";
+        }) | (components["schemas"]["ApproveAllAnswered"] & {
+            /** @enum {string} */
+            type: "approve_all_answered";
         }) | (components["schemas"]["ToolStateMessage"] & {
             /** @enum {string} */
             type: "tool_state";
@@ -950,6 +999,16 @@ export interface components {
             message?: string;
             /** @description The kind of failure. */
             error_type?: string;
+        };
+        /** @description Where a call belongs. */
+        CallContext: {
+            workspace: components["schemas"]["WorkspaceView"];
+            conversation: components["schemas"]["ConversationView"];
+            /**
+             * @description What a person would call the asker: `Countersign agent`, `Claude Code`, or the name of the
+             *     token that another program has.
+             */
+            agent_name: string;
         };
         /** @description What came of a call, as far as it went. */
         CallOutcome: {
@@ -1036,13 +1095,19 @@ export interface components {
         }) | (components["schemas"]["OfSession"] & {
             /** @enum {string} */
             command: "cancel";
-        }) | (components["schemas"]["OfSession"] & {
+        }) | (components["schemas"]["ApproveAllCommand"] & {
             /** @enum {string} */
             command: "approve_all";
         }) | (components["schemas"]["ResumeCommand"] & {
             /** @enum {string} */
             command: "resume";
         });
+        /** @description The conversation that a call belongs to. */
+        ConversationView: {
+            session_id: string;
+            /** @description The beginning of its first prompt; null where the server has none. */
+            title: string | null;
+        };
         /**
          * @description What a person made of a request.
          * @enum {string}
@@ -1140,7 +1205,7 @@ export interface components {
             lease: components["schemas"]["LeaseView"];
         };
         /** @description A call, and what came of it. */
-        ExecutionView: components["schemas"]["Judgement"] & components["schemas"]["CallOutcome"] & {
+        ExecutionView: components["schemas"]["CallContext"] & components["schemas"]["Judgement"] & components["schemas"]["CallOutcome"] & {
             tool_id: string;
             /** @description The request for approval; left out where nobody was asked. */
             approval_id?: string;
@@ -1422,6 +1487,8 @@ export interface components {
             modes: components["schemas"]["ModeView"][];
             /** @description Whether people are asked. */
             approvals: components["schemas"]["ApprovalsView"];
+            /** @description The mode that a run gets which names none, in this connection's conversation. */
+            default_mode: components["schemas"]["PermissionMode"];
         };
         /** @description One request. */
         OneApproval: components["schemas"]["ApprovalView"] & {
@@ -1770,6 +1837,7 @@ export interface components {
              */
             head: number;
             session_id: string | null;
+            permission_mode: components["schemas"]["PermissionMode"] | null;
             /** @description Whether a run of that conversation is going on. */
             active: boolean;
             /** @description Whether the model is the scripted one. */
@@ -1949,6 +2017,11 @@ export interface components {
             /** @description Why it is not worth more; left out where it is all there is. */
             why?: string;
         };
+        /** @description A request as a person saw it. */
+        SeenRequest: {
+            request_id: string;
+            digest: string;
+        };
         /** @description One message, and where in the log it stands. */
         ServerMessage: components["schemas"]["Body"] & components["schemas"]["Place"];
         /** @description What the server was started with. */
@@ -1976,6 +2049,7 @@ export interface components {
             updated_at: string;
             /** @description Whether a run is going on. */
             active: boolean;
+            permission_mode: components["schemas"]["PermissionMode"] | null;
         };
         /** @description A project whose name or settings were changed; what is null is as the server has it. */
         SettingsActView: {
@@ -2409,6 +2483,13 @@ export interface components {
          * @enum {string}
          */
         WaitingFor: "client" | "caller";
+        /** @description The workspace that a call belongs to. */
+        WorkspaceView: {
+            project_id: string;
+            name: string;
+            /** @description The folder, on the server's machine. */
+            root: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -2577,6 +2658,86 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_all_approvals: {
+        parameters: {
+            query?: {
+                /** @description Where they stand; `pending` means `awaiting_approval`. All unless said. */
+                status?: "pending" | "awaiting_approval" | "approved" | "executing" | "completed" | "failed" | "rejected" | "timeout" | "cancelled";
+                /** @description Where the page before it ended: its `next_cursor`. */
+                cursor?: string;
+                /** @description How many, 50 unless said; a page has 1,000 at the most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            /** @description Something in the request is wrong; the message says what. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or one that is not good. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential's role does not cover this, or the request was meant for another host or came from another page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such thing in this project. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A fault of ours; the server's log has more. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The database does not answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

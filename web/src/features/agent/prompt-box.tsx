@@ -4,9 +4,10 @@ import type { KeyboardEvent } from "react";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
 import styles from "./prompt-box.module.css";
-import { RunSettingsFields, unavailableReason, useRunSettings } from "./run-settings";
+import { RunSettingsFields, unavailableReason, useRunsReads } from "./run-settings";
 import type { RunSettings } from "./run-settings";
 import { useAgent } from "./store";
+import { modeOf } from "./transcript-state";
 
 interface PromptBoxProps {
   isLive: boolean;
@@ -15,16 +16,18 @@ interface PromptBoxProps {
 }
 
 export function PromptBox({ isLive, onSend, onStop }: PromptBoxProps) {
-  const { isRunning, awaiting, server, draft: text, write } = useAgent();
-  const [settings, setSettings] = useRunSettings();
+  const { isRunning, awaiting, server, draft: text, write, chosenMode, chooseMode } = useAgent();
+  const mode = useAgent(modeOf);
+  const [runsReads, setRunsReads] = useRunsReads();
   const field = useId();
   const note = useId();
-  const unavailable = unavailableReason(settings.mode, server?.modes);
+  // What the settings say the server can do; "Auto Execute" by choice is Claude Code's, and may not be there.
+  const unavailable = chosenMode === null && mode === "bypassPermissions" ? null : unavailableReason(mode, server?.modes);
   const isBusy = isRunning || awaiting !== null;
   const canSend = isLive && !isBusy && unavailable === null && text.trim() !== "";
 
   const send = () => {
-    if (canSend) onSend(text.trim(), settings);
+    if (canSend) onSend(text.trim(), { chosenMode, runsReads });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composition chooses a word; it does not send.
@@ -60,15 +63,17 @@ export function PromptBox({ isLive, onSend, onStop }: PromptBoxProps) {
         {noteText(unavailable, isLive, isBusy, text)}
       </p>
       <div className={styles.controls}>
-        <RunSettingsFields settings={settings} modes={server?.modes} onChange={setSettings} />
-        {isRunning && (
-          <Button onClick={onStop} disabled={!isLive}>
-            <Icon name="stop" /> Stop
+        <RunSettingsFields mode={mode} isUnavailable={unavailable !== null} runsReads={runsReads} modes={server?.modes} onMode={chooseMode} onRunsReads={setRunsReads} />
+        <div className={styles.buttons}>
+          {isRunning && (
+            <Button onClick={onStop} disabled={!isLive}>
+              <Icon name="stop" /> Stop
+            </Button>
+          )}
+          <Button look="primary" type="submit" disabled={!canSend}>
+            Send
           </Button>
-        )}
-        <Button look="primary" type="submit" disabled={!canSend}>
-          Send
-        </Button>
+        </div>
       </div>
     </form>
   );

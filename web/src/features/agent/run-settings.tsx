@@ -6,7 +6,8 @@ import { readStored, writeStored } from "../../lib/stored";
 import styles from "./run-settings.module.css";
 
 export interface RunSettings {
-  mode: PermissionMode;
+  /** What the person chose for this conversation; none if they left it to the server. */
+  chosenMode: PermissionMode | null;
   /** Whether calls that only look run without asking. */
   runsReads: boolean;
 }
@@ -18,17 +19,16 @@ const MODES: { id: PermissionMode; label: string }[] = [
   { id: "toolApproval", label: "Review & Approve (CLI)" },
 ];
 
-/** Who wants to be asked about reads still wants it after a reload; a mode is chosen anew. */
-export function useRunSettings(): [RunSettings, (settings: RunSettings) => void] {
-  const [settings, setSettings] = useState<RunSettings>(() => ({
-    mode: "sdk",
-    runsReads: readStored("localStorage", "reads") !== "ask",
-  }));
-  const change = (next: RunSettings) => {
-    writeStored("localStorage", "reads", next.runsReads ? null : "ask");
-    setSettings(next);
+export const MODE_LABELS = Object.fromEntries(MODES.map(({ id, label }) => [id, label])) as Record<PermissionMode, string>;
+
+/** Who wants to be asked about reads still wants it after a reload. */
+export function useRunsReads(): [boolean, (runsReads: boolean) => void] {
+  const [runsReads, setRunsReads] = useState(() => readStored("localStorage", "reads") !== "ask");
+  const change = (next: boolean) => {
+    writeStored("localStorage", "reads", next ? null : "ask");
+    setRunsReads(next);
   };
-  return [settings, change];
+  return [runsReads, change];
 }
 
 /** Why a mode cannot be chosen now; `null` when it can, or when the server has not said. */
@@ -38,15 +38,17 @@ export function unavailableReason(mode: PermissionMode, modes: ModeView[] | unde
 }
 
 interface RunSettingsFieldsProps {
-  settings: RunSettings;
+  /** The mode of the next run, whoever chose it. */
+  mode: PermissionMode;
+  isUnavailable: boolean;
+  runsReads: boolean;
   modes: ModeView[] | undefined;
-  onChange: (settings: RunSettings) => void;
+  onMode: (mode: PermissionMode) => void;
+  onRunsReads: (runsReads: boolean) => void;
 }
 
-export function RunSettingsFields({ settings, modes, onChange }: RunSettingsFieldsProps) {
+export function RunSettingsFields({ mode, isUnavailable, runsReads, modes, onMode, onRunsReads }: RunSettingsFieldsProps) {
   const field = useId();
-  const { mode, runsReads } = settings;
-  const isUnavailable = unavailableReason(mode, modes) !== null;
   return (
     <div className={styles.settings}>
       <label className="visually-hidden" htmlFor={field}>
@@ -57,7 +59,7 @@ export function RunSettingsFields({ settings, modes, onChange }: RunSettingsFiel
         className={styles.mode}
         data-warn={mode === "bypassPermissions" || isUnavailable}
         value={mode}
-        onChange={(event) => onChange({ ...settings, mode: event.target.value as PermissionMode })}
+        onChange={(event) => onMode(event.target.value as PermissionMode)}
       >
         {MODES.map(({ id, label }) => (
           // The name of an option is binding, so that it is unavailable stands in its title and, once chosen, beside it.
@@ -70,7 +72,7 @@ export function RunSettingsFields({ settings, modes, onChange }: RunSettingsFiel
         <input
           type="checkbox"
           checked={runsReads}
-          onChange={(event) => onChange({ ...settings, runsReads: event.target.checked })}
+          onChange={(event) => onRunsReads(event.target.checked)}
         />
         Run reads without asking
       </label>

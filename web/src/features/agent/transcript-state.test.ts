@@ -183,6 +183,6 @@ test("who runs its calls itself is waited for by nobody", () => {
 
 test("what somebody settles for the project holds at once, whatever conversation is open", () => {
   const state = after([resumedMessage()]);
-  const settings: SocketEvent = { type: "system", subtype: "settings", seq: 9, content: { approvals: "off", modes: [] } };
+  const settings: SocketEvent = { type: "system", subtype: "settings", seq: 9, content: { approvals: "off", default_mode: "bypassPermissions", modes: [] } };
   expect(after([settings], state).server).toMatchObject({ approvals: "off", modes: [], root: "/w" });
 });

@@ -1,7 +1,7 @@
 // What a conversation looks like, computed from the messages of the socket. Pure: the same
 // messages give the same view, live or replayed, once or twice.
 import { placeOf } from "../../api/message";
-import type { ApprovalStatus, ModeView, Origin, ServerMessage, Usage } from "../../api/message";
+import type { ApprovalStatus, ModeView, Origin, PermissionMode, ServerMessage, Usage } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { mayHaveMissed, outputCame, outputEnded, stepCame } from "./elsewhere";
 import type { LiveOutput, Step } from "./elsewhere";
@@ -38,9 +38,13 @@ export interface ServerInfo {
   model: string;
   root: string;
   modes: ModeView[];
+  /** The mode of a run of this conversation that names none. */
+  defaultMode: PermissionMode;
 }
 
 export interface Transcript {
+  /** The workspace, as the address has it. */
+  projectId: string;
   sessionId: string;
   /** Nothing of it is in the log: the next prompt begins it. */
   isNew: boolean;
@@ -63,6 +67,8 @@ export interface Transcript {
   awaiting: string | null;
   /** What stands in the prompt box. Here because a prompt that got lost on the way goes back into it. */
   draft: string;
+  /** The mode that the person chose for this conversation; none if they did not. Only then the page names one. */
+  chosenMode: PermissionMode | null;
   /** Trouble that is not about a run. */
   problem: string | null;
   server: ServerInfo | null;
@@ -71,8 +77,9 @@ export interface Transcript {
   isIdle: boolean;
 }
 
-export function emptyTranscript(sessionId: string, isNew = false, server: ServerInfo | null = null): Transcript {
+export function emptyTranscript(sessionId: string, isNew = false, server: ServerInfo | null = null, projectId = ""): Transcript {
   return {
+    projectId,
     sessionId,
     isNew,
     items: [],
@@ -86,6 +93,7 @@ export function emptyTranscript(sessionId: string, isNew = false, server: Server
     isRunning: false,
     awaiting: null,
     draft: "",
+    chosenMode: null,
     problem: null,
     server,
     lastSeq: 0,
@@ -247,7 +255,7 @@ function verdictCame(draft: Transcript, message: Extract<ServerMessage, { type: 
 
 function resumed(draft: Transcript, message: Extract<ServerMessage, { subtype: "resumed" }>) {
   const { demo, model, root, modes, approvals, active } = message.content;
-  draft.server = { demo, model, root, modes, approvals };
+  draft.server = { demo, model, root, modes, approvals, defaultMode: message.content.default_mode };
   draft.isIdle = !active;
   // What streamed while we were away is gone until the full text comes.
   draft.live = "";
@@ -255,9 +263,14 @@ function resumed(draft: Transcript, message: Extract<ServerMessage, { subtype: "
   draft.outputs = {};
 }
 
+/** The mode of the next run: what the person chose, else what the server would take for this conversation. */
+export function modeOf({ chosenMode, server }: Pick<Transcript, "chosenMode" | "server">): PermissionMode {
+  return chosenMode ?? server?.defaultMode ?? "sdk";
+}
+
 /** Somebody changed what holds in the project, in this tab or elsewhere. */
-function settingsChanged(draft: Transcript, { modes, approvals }: Pick<ServerInfo, "modes" | "approvals">) {
-  if (draft.server) draft.server = { ...draft.server, modes, approvals };
+function settingsChanged(draft: Transcript, { modes, approvals, default_mode: defaultMode }: Extract<ServerMessage, { subtype: "settings" }>["content"]) {
+  if (draft.server) draft.server = { ...draft.server, modes, approvals, defaultMode };
 }
 
 function linkChanged(draft: Transcript, link: Extract<SocketEvent, { type: "link" }>["link"]) {

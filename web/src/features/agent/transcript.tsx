@@ -16,7 +16,7 @@ import styles from "./transcript.module.css";
 /** More than anyone scrolls through at once; the rest comes on request. */
 const SHOWN_ITEMS = 300;
 /** The latest items are always laid out: a guessed height would move what is being read when an answer is complete. */
-const FRESH_ITEMS = 12;
+const FRESH_ITEMS = 60;
 
 interface TranscriptProps {
   onShowApproval: (requestId: string) => void;

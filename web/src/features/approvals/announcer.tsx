@@ -4,8 +4,9 @@ import { useEffect, useRef, useState } from "react";
 import { askedText } from "../../api/asking";
 import { remaining } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
+import { belongingText } from "./belonging-line";
 import { originText } from "./origin-mark";
-import { shownEntries } from "./queue-state";
+import { shownEntries } from "./queue-order";
 import type { Entry } from "./queue-state";
 import { useApprovals } from "./store";
 
@@ -13,13 +14,14 @@ const SOON_MS = 30_000;
 
 export function Announcer() {
   const entries = useApprovals((queue) => queue.entries);
+  const place = useApprovals((queue) => queue.place);
   const skew = useApprovals((queue) => queue.skew);
   const now = useNow(5000);
   const told = useRef(new Set<string>());
   const [text, setText] = useState("");
 
   useEffect(() => {
-    const shown = shownEntries({ entries });
+    const shown = shownEntries({ entries, place });
     const fresh = untold(told.current, shown, "new");
     const expiring = untold(
       told.current,
@@ -28,7 +30,7 @@ export function Announcer() {
     );
     const parts = [...fresh.map(newText), ...expiring.map(expiringText)];
     if (parts.length > 0) setText(parts.join(". "));
-  }, [entries, now, skew]);
+  }, [entries, place, now, skew]);
 
   return (
     <div className="visually-hidden" aria-live="polite">
@@ -51,9 +53,9 @@ function newText({ request }: Entry): string {
   const whose = originText(request);
   const asked = askedText(request);
   const waits = asked === null ? `waits for approval, ${request.risk_level.toLowerCase()} risk` : "waits for your answer";
-  return `${request.tool_name} ${waits}${whose === null ? "" : `, ${whose}`}: ${asked ?? request.summary}`;
+  return `${request.tool_name} ${waits}${whose === null ? "" : `, ${whose}`}: ${asked ?? request.summary}. ${belongingText(request)}`;
 }
 
 function expiringText({ request }: Entry): string {
-  return `${request.tool_name} expires soon`;
+  return `${request.tool_name} expires soon. ${belongingText(request)}`;
 }

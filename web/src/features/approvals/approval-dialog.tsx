@@ -1,5 +1,5 @@
-// One request, in the order in which it is judged: what it does, to what, how risky, why we ask, then the artefact.
-import { useId, useRef, useState } from "react";
+// One request, in the order in which it is judged: where it belongs, what it does, how risky, the artefact itself, then why we ask.
+import { useId, useState } from "react";
 import type { Ref, RefObject } from "react";
 
 import { isPersonal, questionsOf } from "../../api/asking";
@@ -14,18 +14,24 @@ import type { Answers } from "./answers";
 import styles from "./approval-dialog.module.css";
 import { Artefact } from "./artefact";
 import { AskedAgain } from "./asked-again";
+import { BelongingLine } from "./belonging-line";
 import { Countdown } from "./countdown";
 import { DecisionBar } from "./decision-bar";
 import { InputEditor } from "./input-editor";
 import { MoreBelow } from "./more-below";
 import { OriginMark } from "./origin-mark";
 import { QuestionFields } from "./question-fields";
+import type { Place } from "./queue-order";
 import type { Decision, Entry, Terms } from "./queue-state";
 import { RiskBadge } from "./risk-badge";
 import { kindOf, wordsFor } from "./sendable";
+import type { Told } from "./use-told";
+import type { Missing } from "./use-whole-in-view";
 
 interface ApprovalDialogProps {
   entry: Entry;
+  /** What is open on the page. */
+  place: Place;
   draft: string;
   /** What the editor holds; none while it is closed. */
   edit: string | null;
@@ -34,29 +40,39 @@ interface ApprovalDialogProps {
   isAnswerToEdit: boolean;
   isLive: boolean;
   isArmed: boolean;
+  /** Whether the person has moved into the card. */
+  isInside: boolean;
+  /** What of it has not been in view. */
+  missing: Missing;
+  told: Told | null;
   skew: number;
   onDraft: (text: string) => void;
   onDecide: (decision: Decision, terms?: Terms) => void;
+  /** Goes on towards what is missing. */
+  onMissing: () => void;
+  onEarly: () => void;
   onEdit: () => void;
   onEdited: (text: string | null) => void;
   onAnswer: (answers: Answers) => void;
   onSend: () => void;
+  cardRef: Ref<HTMLDivElement>;
   bodyRef: RefObject<HTMLDivElement | null>;
+  artefactRef: RefObject<HTMLDivElement | null>;
   editorRef: Ref<HTMLTextAreaElement>;
   approveRef: Ref<HTMLButtonElement>;
   feedbackRef: Ref<HTMLTextAreaElement>;
 }
 
 export function ApprovalDialog(props: ApprovalDialogProps) {
-  const { skew, bodyRef, editorRef, isAnswerToEdit, onEdited, onAnswer, onSend, ...bar } = props;
+  const { skew, place, cardRef, bodyRef, artefactRef, editorRef, isAnswerToEdit, onEdited, onAnswer, onSend, ...bar } = props;
   const { edit } = bar;
   const { request } = bar.entry;
   const summary = useId();
-  const artefact = useRef<HTMLDivElement>(null);
   const [hiddenLines, setHiddenLines] = useState(0);
   return (
     <div
       className={styles.dialog}
+      ref={cardRef}
       role="dialog"
       aria-label={`${request.tool_name}: ${wordsFor(request).needed}`}
       aria-describedby={summary}
@@ -69,15 +85,17 @@ export function ApprovalDialog(props: ApprovalDialogProps) {
             <Visible text={request.tool_name} />
             <span className={styles.needed}>: {wordsFor(request).needed}</span>
           </h2>
+          {kindOf(request) === "call" && <RiskBadge level={request.risk_level} />}
           <OriginMark origin={request.origin} agent={request.agent} />
           <Countdown expiresAt={request.expires_at} skew={skew} />
         </header>
+        <BelongingLine request={request} place={place} />
         <p id={summary} className={styles.summary}>
           <Prose text={summaryOf(request)} />
         </p>
         <Path request={request} />
         <AskedAgain request={request} isAnswerToEdit={isAnswerToEdit} />
-        <Why request={request} />
+        <p className={styles.plan}>{wordsFor(request).note}</p>
         <Questions request={request} answers={bar.answers} onAnswer={onAnswer} onSend={onSend} />
         {edit !== null && (
           <InputEditor
@@ -88,13 +106,14 @@ export function ApprovalDialog(props: ApprovalDialogProps) {
             fieldRef={editorRef}
           />
         )}
-        <div ref={artefact}>
+        <div ref={artefactRef}>
           {hasArtefact(request) && <Artefact request={request} onHidden={setHiddenLines} />}
         </div>
+        <Why request={request} />
         <AgentSays text={previewOf(request).description} />
         <RawInput request={request} />
       </div>
-      <MoreBelow scroller={bodyRef} content={artefact} />
+      <MoreBelow scroller={bodyRef} content={artefactRef} />
       <DecisionBar hiddenLines={hiddenLines} {...bar} />
     </div>
   );
@@ -132,28 +151,26 @@ const FIRST_REASONS = 6;
 function Why({ request }: { request: ApprovalRequest }) {
   const [isWhole, setWhole] = useState(false);
   // What is asked of the person does nothing by itself, and why it is asked goes without saying.
-  if (kindOf(request) !== "call") return <p className={styles.plan}>{wordsFor(request).note}</p>;
+  if (kindOf(request) !== "call" || request.reasons.length === 0) return null;
   const isLong = request.reasons.length > FIRST_REASONS + 1 && !isWhole;
   const first = isLong ? request.reasons.slice(0, FIRST_REASONS) : request.reasons;
   return (
     <div className={styles.why}>
-      <RiskBadge level={request.risk_level} />
-      {request.reasons.length > 0 && (
-        <ul aria-label="Why you are asked">
-          {first.map((reason) => (
-            <li key={reason}>
-              <Prose text={reason} />
-            </li>
-          ))}
-          {isLong && (
-            <li>
-              <Button look="quiet" size="small" onClick={() => setWhole(true)}>
-                Show {(request.reasons.length - FIRST_REASONS).toLocaleString("en")} more reasons
-              </Button>
-            </li>
-          )}
-        </ul>
-      )}
+      <h3>Why you are asked</h3>
+      <ul aria-label="Why you are asked">
+        {first.map((reason) => (
+          <li key={reason}>
+            <Prose text={reason} />
+          </li>
+        ))}
+        {isLong && (
+          <li>
+            <Button look="quiet" size="small" onClick={() => setWhole(true)}>
+              Show {(request.reasons.length - FIRST_REASONS).toLocaleString("en")} more reasons
+            </Button>
+          </li>
+        )}
+      </ul>
     </div>
   );
 }

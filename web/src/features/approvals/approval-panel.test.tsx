@@ -55,6 +55,11 @@ function button(name: string | RegExp): HTMLElement {
   return screen.getByRole("button", { name });
 }
 
+/** Moves into the card, as a person does. */
+function enter() {
+  press("F6");
+}
+
 /** What the page asked to send: the request's id, the decision, the feedback. */
 function sent(): unknown[] {
   return decide.mock.calls.map(([entry, decision, feedback]) => [
@@ -76,26 +81,156 @@ test("a request is a dialog named by its tool, with the effect, the reasons and 
   expect(dialog.getByLabelText("Feedback")).toBeVisible();
 });
 
-test("focus moves into the dialog and not onto a button", () => {
-  open(approvalRequest());
-  expect(screen.getByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
-  expect(document.activeElement?.tagName).toBe("DIV");
-});
-
-test("focus is not taken from someone who writes", () => {
+test("a card that arrives takes the focus from nowhere, not even from an empty field", () => {
   open();
   const prompt = screen.getByLabelText("Prompt");
-  fireEvent.change(prompt, { target: { value: "and then" } });
   act(() => prompt.focus());
   receive(approvalRequest());
   expect(prompt).toHaveFocus();
+  wait(5000);
+  expect(prompt).toHaveFocus();
 });
+
+test("F6 moves into the card and not onto a button, and back to where one was", () => {
+  open(approvalRequest());
+  const prompt = screen.getByLabelText("Prompt");
+  act(() => prompt.focus());
+  expect(screen.getByText(/moves into this card/)).toBeVisible();
+  enter();
+  expect(screen.getByRole("group", { name: "What will run" })).toHaveFocus();
+  expect(screen.getByText(/reject with feedback/)).toBeVisible();
+  press("F6");
+  expect(prompt).toHaveFocus();
+});
+
+test("letters decide only in the card; elsewhere they are told how to get there", () => {
+  open(approvalRequest());
+  wait();
+  press("a");
+  expect(sent()).toEqual([]);
+  expect(screen.getByText("Press F6 to move into the card; letters decide only there.")).toBeVisible();
+  expect(document.body).toHaveFocus();
+  enter();
+  press("a");
+  expect(sent()).toEqual([["q1", "approve", ""]]);
+});
+
+test("whoever types a word into the card is taken out of it", () => {
+  open(approvalRequest());
+  wait();
+  enter();
+  for (const key of "set a") press(key);
+  expect(sent()).toEqual([]);
+  expect(screen.getByText("Press F6 to move into the card; letters decide only there.")).toBeVisible();
+});
+
+test("a key decides the next request of the same conversation too, one of another only after one has moved into it", () => {
+  open(approvalRequest({ request_id: "a" }), approvalRequest({ request_id: "b" }), approvalRequest({ request_id: "c", session_id: "s2" }));
+  wait();
+  enter();
+  press("a");
+  receive(resolvedMessage("APPROVED", "a", "me"));
+  wait();
+  press("a");
+  receive(resolvedMessage("APPROVED", "b", "me"));
+  wait();
+  press("a");
+  expect(sent()).toEqual([["a", "approve", ""], ["b", "approve", ""]]);
+  enter();
+  press("a");
+  expect(sent()).toHaveLength(3);
+});
+
+test("between two requests of a conversation the keys stay with the panel", () => {
+  open(approvalRequest({ request_id: "a" }));
+  act(() => screen.getByLabelText("Prompt").focus());
+  wait();
+  enter();
+  press("a");
+  receive(resolvedMessage("APPROVED", "a", "me"));
+  expect(screen.getByRole("complementary", { name: "Waiting for you" })).toHaveFocus();
+  press("a");
+  expect(screen.getByText(/Nothing is open here, so “a” did nothing/)).toBeVisible();
+  receive(approvalRequest({ request_id: "b" }));
+  press("a");
+  expect(screen.getByText("Too early: this card had just appeared. Press again.")).toBeVisible();
+  wait();
+  press("a");
+  expect(sent()).toEqual([["a", "approve", ""], ["b", "approve", ""]]);
+});
+
+test("who decides with the mouse goes on writing where they were", () => {
+  open(approvalRequest({ request_id: "a" }));
+  const prompt = screen.getByLabelText("Prompt");
+  act(() => prompt.focus());
+  wait();
+  const approve = button("Approve");
+  fireEvent.pointerDown(approve);
+  act(() => approve.focus());
+  fireEvent.click(approve);
+  expect(prompt).toHaveFocus();
+  receive(resolvedMessage("APPROVED", "a", "me"), approvalRequest({ request_id: "b" }));
+  expect(prompt).toHaveFocus();
+});
+
+test("a card that is settled elsewhere leaves the keys with nobody", () => {
+  open(approvalRequest({ request_id: "a" }), approvalRequest({ request_id: "b" }));
+  wait();
+  enter();
+  receive(resolvedMessage("APPROVED", "a", "Ana"));
+  wait();
+  press("a");
+  expect(sent()).toEqual([]);
+});
+
+test("no key and no click approves before the end was in view; both say so", () => {
+  const { bottom, restore } = placed();
+  bottom.of = 900;
+  open(approvalRequest());
+  wait();
+  enter();
+  press("a");
+  expect(screen.getByText("Scroll to the end first.")).toBeVisible();
+  expect(button("Approve")).toHaveAccessibleDescription("scroll to the end first");
+  fireEvent.click(button("Approve"));
+  expect(sent()).toEqual([]);
+  bottom.of = 200;
+  fireEvent.scroll(screen.getByRole("group", { name: "What will run" }));
+  expect(button("Approve"), "what has just come into view rests for a moment").toHaveAttribute("aria-disabled", "true");
+  wait();
+  bottom.of = 900;
+  fireEvent.scroll(screen.getByRole("group", { name: "What will run" }));
+  press("a");
+  expect(sent()).toEqual([["q1", "approve", ""]]);
+  restore();
+});
+
+test("what is folded away has to be unfolded first", () => {
+  const input = { text: Array.from({ length: 600 }, (_, i) => `line ${i}`) };
+  open(approvalRequest({ tool_name: "send", preview_type: "generic", preview_data: { input }, tool_input: input, diff_lines: [] }));
+  wait();
+  expect(button("Approve")).toHaveAccessibleDescription("unfold what is hidden first");
+  fireEvent.click(button("Approve"));
+  expect(sent()).toEqual([]);
+  fireEvent.click(button(/Show all/));
+});
+
+/** Lets the end of what will run be somewhere: below the frame, or in it. */
+function placed() {
+  const bottom = { of: 0 };
+  const spy = vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function rect(this: Element) {
+    return new DOMRect(0, 0, 300, this.hasAttribute("data-part") ? bottom.of : 500);
+  });
+  Element.prototype.scrollBy = () => {};
+  return { bottom, restore: () => spy.mockRestore() };
+}
 
 test("for 400 ms after it appears neither click nor key decides", () => {
   open(approvalRequest());
   wait(399);
-  expect(button("Approve")).toBeDisabled();
+  expect(button("Approve")).toHaveAttribute("aria-disabled", "true");
   fireEvent.click(button("Approve"));
+  expect(screen.getByText("Too early: this card had just appeared. Press again.")).toBeVisible();
   press("a");
   expect(sent()).toEqual([]);
   wait(1);
@@ -103,14 +238,13 @@ test("for 400 ms after it appears neither click nor key decides", () => {
   expect(sent()).toEqual([["q1", "approve", ""]]);
 });
 
-test("a key that came too early starts the wait again", () => {
+test("a key that came too early is told, and does not make the next one wait longer", () => {
   open(approvalRequest());
+  enter();
   wait(300);
   press("a");
-  wait(300);
-  press("a");
-  expect(sent()).toEqual([]);
-  wait(400);
+  expect(screen.getByText("Too early: this card had just appeared. Press again.")).toBeVisible();
+  wait(100);
   press("a");
   expect(sent()).toEqual([["q1", "approve", ""]]);
 });
@@ -118,6 +252,7 @@ test("a key that came too early starts the wait again", () => {
 test("a held key does not decide", () => {
   open(approvalRequest());
   wait();
+  enter();
   press("a", { repeat: true });
   expect(sent()).toEqual([]);
 });
@@ -125,6 +260,7 @@ test("a held key does not decide", () => {
 test("no single key approves a high risk: it goes to the button, which asks for one more", () => {
   open(commandRequest("rm -rf target", { risk_level: "HIGH" }));
   wait();
+  enter();
   press("a");
   expect(sent()).toEqual([]);
   expect(button("Approve")).toHaveFocus();
@@ -132,20 +268,10 @@ test("no single key approves a high risk: it goes to the button, which asks for 
   expect(sent()).toEqual([["q1", "approve", ""]]);
 });
 
-test("a request nobody looks at is brought up by the first key, not decided", () => {
-  open(approvalRequest());
-  wait();
-  act(() => (document.activeElement as HTMLElement).blur());
-  press("a");
-  expect(sent()).toEqual([]);
-  expect(screen.getByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
-  press("a");
-  expect(sent()).toEqual([["q1", "approve", ""]]);
-});
-
 test("r goes to the feedback, where letters are letters and Ctrl+Enter rejects", () => {
   open(approvalRequest());
   wait();
+  enter();
   press("r");
   const feedback = screen.getByLabelText("Feedback");
   expect(feedback).toHaveFocus();
@@ -183,19 +309,28 @@ test("when the database could not take a decision the card says so, and the same
   expect(screen.queryByRole("dialog")).toBeNull();
 });
 
-test("of all that could not be approved each says so, and can be decided again", () => {
-  open(approvalRequest(), approvalRequest({ request_id: "q2", tool_use_id: "t2" }));
+test("approve all shows exactly what it means, and says what the server refused", () => {
+  open(
+    approvalRequest(),
+    commandRequest("make all", { request_id: "q2", tool_use_id: "t2", digest: "d2" }),
+    commandRequest("rm -r x", { request_id: "q3", risk_level: "HIGH" }),
+    approvalRequest({ request_id: "q4", session_id: "s2" }),
+  );
   wait();
-  fireEvent.click(button(/Approve all/));
-  expect(button("Approve")).toBeDisabled();
-  const sentence = "the database cannot be reached; nothing was changed";
-  for (const id of ["q1", "q2"]) receive({ type: "error", content: { message: sentence, code: "store" }, request_id: id });
-  expect(screen.getByText(sentence)).toBeVisible();
-  expect(button("Approve")).toBeEnabled();
-  fireEvent.click(button("Next request"));
+  fireEvent.click(button("Approve all 2…"));
+  const sheet = within(screen.getByRole("dialog", { name: "Approve 2 calls?" }));
+  expect(sheet.getByText("shop › Write a note · Countersign agent")).toBeVisible();
+  expect(sheet.getAllByRole("listitem").map((it) => it.textContent)).toEqual(["Write Write note.txt +1 −0", "Bash make all "]);
+  expect(sheet.getByText(/1 more of this conversation is left out/)).toBeVisible();
+  receive(approvalRequest({ request_id: "q5" }));
+  expect(sheet.getAllByRole("listitem")).toHaveLength(2);
   wait();
-  expect(screen.getByText(sentence)).toBeVisible();
-  expect(button("Approve")).toBeEnabled();
+  fireEvent.click(sheet.getByRole("button", { name: "Approve these 2" }));
+  expect(approveAll).toHaveBeenCalledWith([{ request_id: "q1", digest: "d1" }, { request_id: "q2", digest: "d2" }]);
+  const refused = { request_id: "q2", outcome: "refused" as const, code: "digest_mismatch", message: "it has moved" };
+  receive({ type: "approve_all_answered", content: { answers: [{ request_id: "q1", outcome: "approved" }, refused] } });
+  expect(screen.getByText("1 approved, 1 refused.")).toBeVisible();
+  expect(within(screen.getByRole("dialog", { name: "What was refused" })).getByText(/it has moved/)).toBeVisible();
 });
 
 test("without a connection nothing can be decided, and the page says why", () => {
@@ -205,6 +340,7 @@ test("without a connection nothing can be decided, and the page says why", () =>
   expect(button("Approve")).toBeDisabled();
   expect(button("Reject")).toBeDisabled();
   expect(screen.getByText(/Not connected/)).toBeVisible();
+  enter();
   press("a");
   expect(sent()).toEqual([]);
 });
@@ -221,6 +357,7 @@ test("each request of a queue keeps its own feedback; j and k go through them", 
   expect(screen.getByText("1 of 2")).toBeVisible();
   fireEvent.change(screen.getByLabelText("Feedback"), { target: { value: "for a" } });
   wait();
+  enter();
   press("j");
   expect(screen.getByRole("dialog", { name: /Bash/ })).toBeVisible();
   expect(screen.getByLabelText("Feedback")).toHaveValue("");
@@ -232,10 +369,11 @@ test("each request of a queue keeps its own feedback; j and k go through them", 
 test("deciding moves on to the next, which is inert again", () => {
   open(approvalRequest({ request_id: "a" }), commandRequest("ls", { request_id: "b" }));
   wait();
+  enter();
   press("a");
   receive(resolvedMessage("APPROVED", "a", "me"));
   expect(screen.getByRole("dialog", { name: /Bash/ })).toBeVisible();
-  expect(button("Approve")).toBeDisabled();
+  expect(button("Approve")).toHaveAttribute("aria-disabled", "true");
   expect(screen.queryByText(/Approved by/)).toBeNull();
 });
 
@@ -244,16 +382,6 @@ test("a request decided elsewhere leaves with a word", () => {
   receive(resolvedMessage("REJECTED"));
   expect(screen.queryByRole("dialog")).toBeNull();
   expect(screen.getByText("Write: Rejected by Ana")).toBeVisible();
-});
-
-test("approve all says what it leaves out", () => {
-  open(approvalRequest({ request_id: "a" }), approvalRequest({ request_id: "b" }), commandRequest("rm -r x", { request_id: "c", risk_level: "HIGH" }));
-  wait();
-  const all = button(/Approve all/);
-  expect(all).toHaveTextContent("2 · HIGH excepted");
-  expect(screen.getByRole("dialog")).not.toContainElement(all);
-  fireEvent.click(all);
-  expect(approveAll).toHaveBeenCalledWith("s1");
 });
 
 test("Escape puts the dialog aside and decides nothing", () => {
@@ -279,11 +407,12 @@ test("a huge change is drawn in part, and the page says how much is missing", ()
   const lines = Array.from({ length: 100_000 }, (_, i) => `+line ${i}`);
   open(approvalRequest({ diff_lines: ["--- a/x", "+++ b/x", "@@ -0,0 +1,100000 @@", ...lines] }));
   expect(screen.getByText("99,001 lines of this change are not shown.")).toBeVisible();
+  expect(button("Approve")).toHaveAccessibleDescription("unfold what is hidden first");
   expect(screen.getByText("line 0")).toBeVisible();
   expect(screen.queryByText("line 99999")).toBeNull();
 });
 
-test("what the server left out of a diff is told beside the buttons, which stay awake", () => {
+test("what was left out of a diff and nobody can show is told beside the buttons, which stay awake", () => {
   open(approvalRequest({ diff_stat: { added: 9000, removed: 0, omitted: 8999 } }));
   wait();
   expect(screen.getByText("8,999 lines of this change are not shown.")).toBeVisible();
@@ -308,7 +437,7 @@ test("the path is shown once: in the summary, or below one that does not name it
 
 test("new requests are announced", () => {
   open(approvalRequest());
-  expect(screen.getByText(/Write waits for approval, medium risk/)).toBeInTheDocument();
+  expect(screen.getByText(/Write waits for approval, medium risk: Write `note.txt`. shop › Write a note · Countersign agent/)).toBeInTheDocument();
 });
 
 test("the dialog has no accessibility violations", async () => {
@@ -338,7 +467,9 @@ test("all that waits is a list to pick from, whoever asked", () => {
   );
   fireEvent.click(button("1 of 3"));
   const list = within(screen.getByRole("list", { name: "All that waits" }));
+  expect(list.getByText("shop")).toBeVisible();
   expect(list.getAllByRole("button").map((item) => item.textContent)).toEqual([
+    "Approve all 3…",
     "Write Write note.txt◆Medium risk ",
     "execute_command Write note.txt◆Medium risk runs on the client",
     "send_mail Write note.txt◆Medium risk asked by another agent (API)",
@@ -348,7 +479,6 @@ test("all that waits is a list to pick from, whoever asked", () => {
   expect(screen.getByRole("dialog", { name: "send_mail: approval needed" })).toBeVisible();
   expect(screen.queryByRole("list", { name: "All that waits" })).toBeNull();
   expect(screen.getByRole("group", { name: "What will run" })).toHaveFocus();
-  expect(screen.queryByRole("button", { name: /Approve all/ }), "each call of another program stands for itself").toBeNull();
 });
 
 test("Escape closes the list first, then the panel", async () => {

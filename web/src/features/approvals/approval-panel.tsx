@@ -1,48 +1,95 @@
-// The queue of waiting requests: one at a time, docked beside the transcript, never over it.
-import { useCallback, useEffect, useRef, useState } from "react";
+// What waits for the person, in a place of its own: one request at a time, or the list of what was put aside.
+import { useCallback, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 import { mayDecide, needsDeliberateApproval } from "../../api/can";
-import { holdsText } from "../../lib/keyboard";
 import { ApprovalDialog } from "./approval-dialog";
 import styles from "./approval-panel.module.css";
+import { BatchSheet } from "./batch-sheet";
 import { editableOf } from "./edit-input";
+import { EmptyPanel } from "./empty-panel";
 import { KeyHelp } from "./key-help";
 import { QueueBar } from "./queue-bar";
-import { currentEntry, isAnswerToEdit } from "./queue-state";
-import type { Decision, Entry, SessionId, Terms } from "./queue-state";
+import { conversationKey } from "./queue-order";
+import { currentEntry, isAnswerToEdit, seenKey } from "./queue-state";
+import type { Decision, Entry, Terms } from "./queue-state";
 import { kindOf } from "./sendable";
 import { useApprovals } from "./store";
 import { useArmed } from "./use-armed";
-import { useDecisionKeys } from "./use-decision-keys";
+import { useCardFocus } from "./use-card-focus";
+import type { CardFocus } from "./use-card-focus";
+import { TOO_EARLY, useDecisionKeys } from "./use-decision-keys";
+import { useTold } from "./use-told";
+import { showMissing, useWholeInView } from "./use-whole-in-view";
+import type { Missing } from "./use-whole-in-view";
+import { useChosenView } from "./view-switch";
 
 export interface Decide {
   /** Returns whether the decision left for the server. */
   decide: (entry: Entry, decision: Decision, feedback: string, terms: Terms) => boolean;
-  approveAll: (sessionId: SessionId) => boolean;
+  /** Approves exactly these, as they were shown. */
+  approveAll: (requests: { request_id: string; digest: string }[]) => boolean;
 }
 
-export function ApprovalPanel(props: Decide) {
-  const entry = useApprovals(currentEntry);
+interface ApprovalPanelProps extends Decide {
+  /** Whether the panel has a place of its own, or lies over the page while something waits. */
+  isReserved?: boolean;
+}
+
+export function ApprovalPanel({ isReserved = false, decide, approveAll }: ApprovalPanelProps) {
+  const current = useApprovals(currentEntry);
   const isMinimised = useApprovals((queue) => queue.isMinimised);
-  return entry && !isMinimised ? <OpenPanel entry={entry} {...props} /> : null;
+  const hold = useApprovals((queue) => queue.hold);
+  const entry = isMinimised ? null : current;
+  const view = useChosenView((state) => state.view);
+  const panel = useRef<HTMLElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const focus = useCardFocus(panel, body, entry);
+  return (
+    // It holds the focus between two requests, so that neither is decided by a key that was meant for something else.
+    <aside
+      className={styles.panel}
+      ref={panel}
+      tabIndex={-1}
+      aria-label="Waiting for you"
+      data-reserved={isReserved}
+      data-empty={entry === null}
+      data-view={view}
+      onPointerEnter={() => hold(true)}
+      onPointerLeave={() => hold(panel.current?.contains(document.activeElement) ?? false)}
+    >
+      {entry ? <OpenPanel entry={entry} decide={decide} panel={panel} body={body} focus={focus} /> : <EmptyPanel focus={focus} />}
+      <BatchSheet approveAll={approveAll} />
+    </aside>
+  );
 }
 
-function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
+interface OpenPanelProps extends Pick<Decide, "decide"> {
+  entry: Entry;
+  panel: React.RefObject<HTMLElement | null>;
+  body: React.RefObject<HTMLDivElement | null>;
+  focus: CardFocus;
+}
+
+function OpenPanel({ entry, decide, panel, body, focus }: OpenPanelProps) {
   const id = entry.request.request_id;
   const queue = useApprovals();
   const draft = queue.drafts[id] ?? "";
-  // One that moved is another one: whoever was about to decide has to look again.
-  const { isArmed, acceptsKey } = useArmed(`${id} ${entry.request.digest}`);
   const [showsKeys, setShowsKeys] = useState(false);
-  const panel = useRef<HTMLElement>(null);
-  const body = useRef<HTMLDivElement>(null);
+  const card = useRef<HTMLDivElement>(null);
+  const artefact = useRef<HTMLDivElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
   const feedback = useRef<HTMLTextAreaElement>(null);
   const editor = useRef<HTMLTextAreaElement>(null);
+  const { missing, seenTo } = useMissing(entry, body, artefact);
+  // One that moved is another one, and so is one whose end has just come into view: whoever was about to decide looks again.
+  const { isArmed, acceptsKey } = useArmed(`${entry.look} ${missing === null}`);
+  const { told, tell } = useTold(entry.look);
 
   const onDecide = (decision: Decision, terms: Terms = {}) => {
-    if (decide(entry, decision, draft.trim(), terms)) queue.sent(id, decision, terms);
+    if (!decide(entry, decision, draft.trim(), terms)) return;
+    queue.sent(id, decision, terms);
+    focus.decided(conversationKey(entry.request));
   };
   const onEdit = () => {
     const { request } = entry;
@@ -53,81 +100,87 @@ function OpenPanel({ entry, decide, approveAll }: { entry: Entry } & Decide) {
   const onApproveKey = () => {
     // There is no yes to a question before its answer.
     if (approve.current?.disabled) body.current?.querySelector<HTMLElement>("fieldset input")?.focus();
+    else if (approve.current?.dataset["missing"] !== undefined) tell(missingText(missing));
     else if (needsDeliberateApproval(entry.request)) approve.current?.focus();
     else approve.current?.click();
   };
-  const focusBody = useCallback(() => body.current?.focus({ preventScroll: true }), []);
-  useFocusOnArrival(id, panel, focusBody);
-  useFocusReturn();
+  const move = (step: 1 | -1) => {
+    flushSync(() => queue.move(step));
+    focus.enter();
+  };
   useDecisionKeys({
     panel,
+    card,
     acceptsKey,
-    focusPanel: focusBody,
+    tell,
+    hop: focus.hop,
+    leave: focus.leave,
     approve: onApproveKey,
     writeFeedback: () => feedback.current?.focus(),
     edit: onEdit,
-    move: queue.move,
+    move,
     minimise: () => queue.minimise(true),
     help: () => setShowsKeys(true),
   });
 
   return (
-    <aside className={styles.panel} ref={panel} aria-label="Waiting for you">
-      <QueueBar
-        entry={entry}
-        isLive={queue.isLive && isArmed}
-        onApproveAll={() => {
-          const { session_id: sessionId } = entry.request;
-          if (approveAll(sessionId)) queue.sentAll(sessionId);
-        }}
-        onChosen={focusBody}
-        onHelp={() => setShowsKeys(true)}
-      />
+    <>
+      <QueueBar entry={entry} isLive={queue.isLive && isArmed} onChosen={focus.enter} onHelp={() => setShowsKeys(true)} />
       <ApprovalDialog
         key={entry.look}
         entry={entry}
+        place={queue.place}
         draft={draft}
         edit={queue.edits[id] ?? null}
         answers={queue.answers[id] ?? {}}
         isAnswerToEdit={isAnswerToEdit(queue, entry.request)}
         isLive={queue.isLive}
         isArmed={isArmed}
+        isInside={focus.isInside}
+        missing={missing}
+        told={told}
         skew={queue.skew}
         onDraft={(text) => queue.draft(id, text)}
         onDecide={onDecide}
+        onMissing={() => {
+          showMissing({ scroller: body, artefact }, seenTo.current);
+          tell(missingText(missing));
+        }}
+        onEarly={() => tell(TOO_EARLY)}
         onEdit={onEdit}
         onEdited={(text) => queue.edit(id, text)}
         onAnswer={(answers) => queue.answer(id, answers)}
         onSend={() => approve.current?.click()}
+        cardRef={card}
         bodyRef={body}
+        artefactRef={artefact}
         editorRef={editor}
         approveRef={approve}
         feedbackRef={feedback}
       />
       {showsKeys && <KeyHelp onClose={() => setShowsKeys(false)} />}
-    </aside>
+    </>
   );
 }
 
-/** Moves the focus to a request that appears, unless that would interrupt writing elsewhere. */
-function useFocusOnArrival(id: string, panel: React.RefObject<HTMLElement | null>, focusBody: () => void) {
-  useEffect(() => {
-    const active = document.activeElement;
-    const isElsewhere = !panel.current?.contains(active);
-    if (!(isElsewhere && holdsText(active))) focusBody();
-  }, [id, panel, focusBody]);
-}
-
-/** When the last request is gone, writing goes on where it stopped. */
-function useFocusReturn() {
-  const [origin] = useState(() => document.activeElement);
-  useEffect(
-    () => () => {
-      const isLost = document.activeElement === document.body || document.activeElement === null;
-      // On a touch screen a focused field would raise the keyboard.
-      const hasKeyboard = window.matchMedia("(pointer: fine)").matches;
-      if (isLost && hasKeyboard && origin instanceof HTMLElement && origin.isConnected) origin.focus();
+/** What of a request has not been in view yet. Once all of it was, it stays so. */
+function useMissing(entry: Entry, scroller: React.RefObject<HTMLElement | null>, artefact: React.RefObject<HTMLElement | null>) {
+  const key = seenKey(entry);
+  const isSeen = useApprovals((queue) => queue.seen.has(key));
+  const see = useApprovals((queue) => queue.see);
+  const [found, setFound] = useState<{ key: string; missing: Missing }>({ key: "", missing: "end" });
+  const onChange = useCallback(
+    (missing: Missing) => {
+      if (missing === null) see(key);
+      else setFound({ key, missing });
     },
-    [origin],
+    [key, see],
   );
+  const seenTo = useWholeInView({ scroller, artefact }, key, isSeen, onChange);
+  const missing: Missing = found.key === key ? found.missing : "end";
+  return { missing: isSeen ? null : missing, seenTo };
+}
+
+function missingText(missing: Missing): string {
+  return missing === "folded" ? "Unfold what is hidden first, then scroll to the end." : "Scroll to the end first.";
 }

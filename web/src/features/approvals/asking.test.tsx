@@ -92,6 +92,7 @@ test("what was picked is still there after a look at another request", () => {
 
 test("the keyboard leads to the first option, and Ctrl+Enter sends", () => {
   open(questionRequest());
+  press("F6");
   press("a");
   expect(group(/Which colour/).getByRole("radio", { name: "Red" })).toHaveFocus();
   press("Enter", { ctrlKey: true });

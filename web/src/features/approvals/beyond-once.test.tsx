@@ -132,6 +132,7 @@ test("a command is edited in place, and the whole input is sent with it", () => 
 
 test("e opens the editor, where letters are letters", () => {
   open(approvalRequest({ allowed_decisions: ALL }));
+  fireEvent.keyDown(document.body, { key: "F6" });
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "e" });
   const field = screen.getByRole("textbox", { name: "Content" });
   expect(field).toHaveFocus();
@@ -142,6 +143,7 @@ test("e opens the editor, where letters are letters", () => {
 test("what is not offered cannot be edited", () => {
   open(approvalRequest());
   expect(screen.queryByRole("button", { name: "Edit first" })).toBeNull();
+  fireEvent.keyDown(document.body, { key: "F6" });
   fireEvent.keyDown(document.activeElement ?? document.body, { key: "e" });
   expect(screen.queryByRole("textbox", { name: "Content" })).toBeNull();
 });
@@ -209,7 +211,7 @@ test("an edit that is riskier is asked again on a new card, which says so", () =
   fireEvent.click(screen.getByText("Edited by hand: this is not what the agent asked for"));
   expect(screen.getByRole("region", { name: "What the agent asked for" })).toHaveTextContent('"command": "ls"');
   expect(screen.queryByRole("textbox", { name: "Command" })).toBeNull();
-  expect(button("Approve"), "the new card is inert at first").toBeDisabled();
+  expect(button("Approve"), "the new card is inert at first").toHaveAttribute("aria-disabled", "true");
 });
 
 test("what moved since the approval is told", () => {
@@ -221,9 +223,9 @@ test("a request that moved under the same name must be looked at again", () => {
   open(commandRequest("ls", always));
   click("Approve");
   receive(commandRequest("ls", { ...always, digest: "d2", asked_again: "`ls` is another program now" }));
-  expect(button("Approve")).toBeDisabled();
+  expect(button("Approve")).toHaveAttribute("aria-disabled", "true");
   act(() => vi.advanceTimersByTime(400));
-  expect(button("Approve")).toBeEnabled();
+  expect(button("Approve")).not.toHaveAttribute("aria-disabled");
 });
 
 test("menu and editor have no accessibility violations", async () => {

@@ -18,6 +18,15 @@ export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
   const { command = "", canonical, cwd, warnings = [], parts = [], timeout_ms: timeout, rehearsal } = previewOf(request);
   return (
     <section className={styles.preview} aria-label="Command">
+      <div className={styles.command} dir="ltr" data-part>
+        <span className={styles.prompt} aria-hidden="true">
+          $
+        </span>
+        <pre>
+          <Visible text={command} blanks={BLANKS} emptyLines />
+        </pre>
+      </div>
+      <LongLines text={command} />
       {warnings.length > 0 && (
         <ul className={styles.warnings}>
           {warnings.map((warning) => (
@@ -27,17 +36,8 @@ export function CommandPreview({ request, onHidden }: CommandPreviewProps) {
           ))}
         </ul>
       )}
-      <div className={styles.command} dir="ltr">
-        <span className={styles.prompt} aria-hidden="true">
-          $
-        </span>
-        <pre>
-          <Visible text={command} blanks={BLANKS} emptyLines />
-        </pre>
-      </div>
-      <LongLines text={command} />
       {canonical !== undefined && canonical !== command && <CanonicalForm text={canonical} />}
-      {rehearsal && <RehearsalView rehearsal={rehearsal} requestId={request.request_id} onHidden={onHidden} />}
+      {rehearsal && <RehearsalView rehearsal={rehearsal} request={request} onHidden={onHidden} />}
       <CommandParts parts={parts} />
       <dl className={styles.facts}>
         <Folder cwd={cwd} origin={request.origin} />

@@ -15,12 +15,12 @@ interface DiffPreviewProps {
 }
 
 export function DiffPreview({ request, onHidden }: DiffPreviewProps) {
-  const diff = useDiff({ requestId: request.request_id, file: 0, lines: request.diff_lines, omitted: omittedLines(request) });
+  const diff = useDiff({ request, file: 0, lines: request.diff_lines, omitted: omittedLines(request) });
   const layout = useDiffView();
   const path = request.file_path ?? "";
   const { added, removed } = request.diff_stat ?? { added: 0, removed: 0 };
   return (
-    <section className={styles.diff} aria-label={`Changes to ${path}`} data-view={layout.view}>
+    <section className={styles.diff} aria-label={`Changes to ${path}`} data-view={layout.view} data-part>
       <header className={styles.header}>
         <div className={styles.counts}>
           <FileChips facts={previewOf(request)} />

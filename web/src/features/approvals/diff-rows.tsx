@@ -21,6 +21,12 @@ const HUGE_LINE = 2000;
 const NOTHING_HIDDEN_AT_START = /^(?! {81})(?!.*\S {9})[\x20-\x7e]*$/;
 const NOTHING_HIDDEN_INSIDE = /^(?!.* {9})[\x20-\x7e]*$/;
 
+/** The height of a row that is not broken, as the style has it: a chunk out of sight is taken to be so many. */
+const ROW_PX = 20;
+
+/** Fewer rows than these are laid out at once: guessing their height would move what follows them. */
+const SMALL = 100;
+
 const SIGNS = { add: "+", remove: "−", context: " " } as const;
 
 interface ChunkProps {
@@ -37,7 +43,7 @@ export const DiffChunk = memo(function DiffChunk({ lines, view, language, highli
     [lines, language, highlight, isNear],
   );
   return (
-    <div className={styles.chunk} ref={frame}>
+    <div className={lines.length < SMALL ? undefined : styles.chunk} ref={frame} style={{ containIntrinsicBlockSize: `auto ${lines.length * ROW_PX}px` }}>
       {blocksOf(lines).map((block) =>
         block.header ? (
           <Header key={block.key} line={block.header} />
@@ -170,7 +176,7 @@ function Code({ row, tokens }: { row: Row; tokens: Token[] | null }) {
         <Painted key={span.start} span={span} indent={indent} />
       ))}
       {isCut && (
-        <button type="button" className={styles.long} onClick={() => setWhole(true)}>
+        <button type="button" className={styles.long} data-hides onClick={() => setWhole(true)}>
           … show the other {(row.text.length - HUGE_LINE).toLocaleString("en")} characters
         </button>
       )}

@@ -37,7 +37,7 @@ export function FileDiff({ diff, path, view, onHidden }: FileDiffProps) {
       {hidden > 0 && (
         <footer className={styles.footer}>
           <span>{hidden.toLocaleString("en")} more lines</span>
-          <Button size="small" onClick={() => setRows(rows + MORE_ROWS)}>
+          <Button size="small" data-hides onClick={() => setRows(rows + MORE_ROWS)}>
             Show more
           </Button>
         </footer>

@@ -2,6 +2,7 @@ import { Sheet } from "../../ui/sheet";
 import styles from "./key-help.module.css";
 
 const KEYS: [string, string][] = [
+  ["F6", "Move into the card that waits, and back to where you were"],
   ["a", "Approve. High risk: go to the button, Enter confirms"],
   ["r", "Write feedback for a rejection"],
   ["e", "Edit the call before approving it, where that is offered"],
@@ -27,7 +28,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <p className={styles.note}>Keys work while the request has the focus, and rest for a moment after it appears.</p>
+      <p className={styles.note}>Letters decide only while the focus is in the card, after all of it was in view, and rest for a moment after it appears. A press that comes too early is told.</p>
     </Sheet>
   );
 }

@@ -58,7 +58,7 @@ function serve(whole: readonly string[]) {
 function source(changes: number): { whole: string[]; source: DiffSource } {
   const whole = wholeDiff(changes);
   serve(whole);
-  return { whole, source: { requestId: "q1", file: 0, lines: ends(whole), omitted: whole.length - HEAD - TAIL } };
+  return { whole, source: { request: { request_id: "q1", workspace: { project_id: "p2", name: "docs", root: "/docs" } }, file: 0, lines: ends(whole), omitted: whole.length - HEAD - TAIL } };
 }
 
 let shown: ShownDiff;
@@ -123,9 +123,9 @@ test("what was left out comes page by page to its place, with the right numbers"
   expect(draw(shown.before)).toEqual(all);
   expect([shown.after, shown.missing]).toEqual([[], 0]);
   expect(asked).toEqual([
-    "/my/projects/default/approvals/q1/diff?file=0&from=1000&limit=1000",
-    "/my/projects/default/approvals/q1/diff?file=0&from=2000&limit=1000",
-    "/my/projects/default/approvals/q1/diff?file=0&from=3000&limit=103",
+    "/my/projects/p2/approvals/q1/diff?file=0&from=1000&limit=1000",
+    "/my/projects/p2/approvals/q1/diff?file=0&from=2000&limit=1000",
+    "/my/projects/p2/approvals/q1/diff?file=0&from=3000&limit=103",
   ]);
 });
 
@@ -133,7 +133,7 @@ test("an end that begins with its own head of a hunk keeps it", async () => {
   const rows = Array.from({ length: 1397 }, (_, i) => `+line ${i + 1}`);
   const whole = ["--- a/x", "+++ b/x", "@@ -0,0 +1,1397 @@", ...rows, "@@ -9,199 +2000,0 @@", ...Array.from({ length: 199 }, (_, i) => `-gone ${i}`)];
   serve(whole);
-  render(<Place requestId="q1" file={0} lines={[...whole.slice(0, HEAD), ...whole.slice(-TAIL)]} omitted={400} />);
+  render(<Place request={{ request_id: "q1", workspace: { project_id: "p2", name: "docs", root: "/docs" } }} file={0} lines={[...whole.slice(0, HEAD), ...whole.slice(-TAIL)]} omitted={400} />);
   fireEvent.click(screen.getByRole("button", { name: "Show 400 lines left out" }));
   await screen.findByText(/^All 1,600 lines/);
   expect(draw(shown.before)).toHaveLength(1600 - 2);
@@ -218,5 +218,5 @@ test("of several files each asks for its own lines, by the server's number", asy
   fireEvent.click(screen.getByText("Show 903 lines left out"));
   await screen.findByText("All 2,103 lines of this diff are shown.");
   await waitFor(() => expect(onHidden).toHaveBeenLastCalledWith(closed));
-  expect(asked).toEqual(["/my/projects/default/approvals/q1/diff?file=4&from=1000&limit=903"]);
+  expect(asked).toEqual(["/my/projects/p1/approvals/q1/diff?file=4&from=1000&limit=903"]);
 });

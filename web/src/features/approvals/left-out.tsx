@@ -27,7 +27,7 @@ function Loader({ missing, rest }: { missing: number; rest: Rest }) {
     <div className={styles.omitted} data-whole={missing === 0}>
       {missing > 0 && (
         // Not `disabled`: that would take the focus away while it loads.
-        <Button size="small" aria-disabled={rest.isLoading} onClick={rest.load}>
+        <Button size="small" data-hides={rest.error === null ? true : undefined} aria-disabled={rest.isLoading} onClick={rest.load}>
           {rest.isBegun ? `Show next ${Math.min(PAGE, missing).toLocaleString("en")}` : `Show ${lineCount(missing)} left out`}
         </Button>
       )}

@@ -28,23 +28,23 @@ interface MultiDiffPreviewProps {
 
 export function MultiDiffPreview({ request, onHidden }: MultiDiffPreviewProps) {
   const { files = NO_FILES } = previewOf(request);
-  return <ChangedFiles files={files} requestId={request.request_id} onHidden={onHidden} />;
+  return <ChangedFiles files={files} request={request} onHidden={onHidden} />;
 }
 
 interface ChangedFilesProps {
   files: readonly ChangedFile[];
-  requestId: string;
+  request: Pick<Previewed, "request_id" | "workspace">;
   onHidden: (lines: number) => void;
 }
 
 /** Each file's change, with a list to jump from. */
-export function ChangedFiles({ files, requestId, onHidden }: ChangedFilesProps) {
+export function ChangedFiles({ files, request, onHidden }: ChangedFilesProps) {
   const parsed = useMemo(() => parseFiles(files), [files]);
   const layout = useDiffView();
   const prefix = useId();
   const onFileHidden = useHiddenSum(onHidden);
   return (
-    <section className={styles.several} aria-label={`Changes to ${files.length === 1 ? "1 file" : `${files.length} files`}`} data-view={layout.view}>
+    <section className={styles.several} aria-label={`Changes to ${files.length === 1 ? "1 file" : `${files.length} files`}`} data-view={layout.view} data-part>
       <header className={styles.listHeader}>
         <nav aria-label="Changed files">
           <ol className={styles.list}>
@@ -66,7 +66,7 @@ export function ChangedFiles({ files, requestId, onHidden }: ChangedFilesProps) 
         <FileSection
           key={change.file.file_path}
           id={`${prefix}${index}`}
-          requestId={requestId}
+          request={request}
           change={change}
           view={layout.view}
           onHidden={onFileHidden}
@@ -127,17 +127,17 @@ function JumpLink({ target, path }: { target: string; path: string }) {
 
 interface FileSectionProps {
   id: string;
-  requestId: string;
+  request: Pick<Previewed, "request_id" | "workspace">;
   change: Parsed;
   view: View;
   onHidden: (path: string, lines: number) => void;
 }
 
-function FileSection({ id, requestId, change: { file, added, removed, isOpenAtFirst }, view, onHidden }: FileSectionProps) {
+function FileSection({ id, request, change: { file, added, removed, isOpenAtFirst }, view, onHidden }: FileSectionProps) {
   // Once it was open it has been seen, also when it is folded away again.
   const [wasOpened, setOpened] = useState(isOpenAtFirst);
   const path = file.file_path;
-  const diff = useDiff({ requestId, file: file.index ?? null, lines: linesOf(file), omitted: file.omitted_lines ?? 0 });
+  const diff = useDiff({ request, file: file.index ?? null, lines: linesOf(file), omitted: file.omitted_lines ?? 0 });
   const rows = diff.before.length + diff.after.length;
   const onFileHidden = useCallback((hidden: number) => onHidden(path, hidden), [onHidden, path]);
   useEffect(() => {
@@ -150,7 +150,7 @@ function FileSection({ id, requestId, change: { file, added, removed, isOpenAtFi
       open={isOpenAtFirst}
       onToggle={(event) => event.currentTarget.open && setOpened(true)}
     >
-      <summary className={styles.fileHeader}>
+      <summary className={styles.fileHeader} data-hides={wasOpened || rows + diff.missing === 0 ? undefined : true}>
         <span className={styles.path}>
           <Visible text={path} />
         </span>

@@ -1,12 +1,14 @@
 // The bar over the card: where in the queue one is, the way to the others, and what can be said to all of them.
 import { useId, useRef, useState } from "react";
 import type { KeyboardEvent } from "react";
+import { flushSync } from "react-dom";
 
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
+import { ApproveAll } from "./approve-all";
 import styles from "./queue-bar.module.css";
 import { QueueList } from "./queue-list";
-import { coveredByApproveAll, shownEntries } from "./queue-state";
+import { conversationKey, shownEntries } from "./queue-order";
 import type { Entry } from "./queue-state";
 import { kindOf } from "./sendable";
 import { useApprovals } from "./store";
@@ -14,22 +16,24 @@ import { useApprovals } from "./store";
 interface QueueBarProps {
   entry: Entry;
   isLive: boolean;
-  onApproveAll: () => void;
   /** Another one was picked, or the same again: it wants to be looked at. */
   onChosen: () => void;
   onHelp: () => void;
 }
 
 /** Outside the dialog: it is about the queue, not about this request. */
-export function QueueBar({ entry, isLive, onApproveAll, onChosen, onHelp }: QueueBarProps) {
+export function QueueBar({ entry, isLive, onChosen, onHelp }: QueueBarProps) {
   const queue = useApprovals();
   const shown = shownEntries(queue);
   const [isListOpen, setListOpen] = useState(false);
   const list = useId();
   const opener = useRef<HTMLButtonElement>(null);
   const choose = (id: string) => {
-    queue.select(id);
-    setListOpen(false);
+    // It has to be there before it can be gone to.
+    flushSync(() => {
+      queue.select(id);
+      setListOpen(false);
+    });
     onChosen();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -62,7 +66,7 @@ export function QueueBar({ entry, isLive, onApproveAll, onChosen, onHelp }: Queu
             <span>1 of 1</span>
           )}
         </div>
-        {shown.length > 1 && <ApproveAll entry={entry} isLive={isLive} onApproveAll={onApproveAll} />}
+        <ApproveAll conversation={conversationKey(entry.request)} isLive={isLive} />
         <div className={styles.tools}>
           <Button look="quiet" size="small" className={styles.help} onClick={onHelp} aria-label="Keys" title="Keys (?)">
             ?
@@ -72,22 +76,8 @@ export function QueueBar({ entry, isLive, onApproveAll, onChosen, onHelp }: Queu
           </Button>
         </div>
       </div>
-      {isListOpen && shown.length > 1 && <QueueList id={list} entries={shown} current={entry} onChoose={choose} />}
+      {isListOpen && shown.length > 1 && <QueueList id={list} entries={shown} current={entry} isLive={isLive} onChoose={choose} />}
     </div>
-  );
-}
-
-function ApproveAll({ entry, isLive, onApproveAll }: Pick<QueueBarProps, "entry" | "isLive" | "onApproveAll">) {
-  const queue = useApprovals();
-  // Each call of another program stands for itself.
-  if (entry.request.origin === "api") return null;
-  const covered = coveredByApproveAll(queue, entry.request.session_id);
-  // It would approve what was asked, not what somebody is just making of it.
-  const isEditing = Object.keys(queue.edits).length > 0;
-  return (
-    <Button size="small" disabled={!isLive || covered === 0 || isEditing} onClick={onApproveAll} title="High risk excepted">
-      Approve all <span className={styles.except}>{covered} · HIGH excepted</span>
-    </Button>
   );
 }
 

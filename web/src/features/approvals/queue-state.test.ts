@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 
 import type { SocketEvent } from "../../api/socket";
 import { approvalRequest, resolvedMessage, resumedMessage } from "../../testing/messages";
-import { approveAllSent, coveredByApproveAll, decisionSent, emptyQueue, isAnswerToEdit, moveCurrent, reduceQueue, shownEntries } from "./queue-state";
+import { batchOpened, batchSent, coveredByApproveAll } from "./batch-state";
+import { shownEntries } from "./queue-order";
+import { decisionSent, emptyQueue, isAnswerToEdit, moveCurrent, placedAt, reduceQueue } from "./queue-state";
 import type { Queue } from "./queue-state";
 
 const live: SocketEvent = { type: "link", link: "live" };
@@ -88,10 +90,54 @@ test("a refusal that names its request is about that one only", () => {
   expect(refused.entries.map(({ sending, error }) => [sending, error])).toEqual([["approve", null], [null, "the file changed"]]);
 });
 
-test("approve all leaves high risk and other conversations alone", () => {
-  const queue = after([ask("a"), ask("b", { risk_level: "HIGH" }), ask("c", { session_id: "s2" }), ask("d")]);
-  expect(coveredByApproveAll(queue, "s1")).toBe(2);
-  expect(approveAllSent(queue, "s1").entries.map(({ sending }) => sending)).toEqual(["approve", null, null, "approve"]);
+const OTHER = { workspace: { project_id: "p2", name: "docs", root: "/docs" } };
+
+test("approve all means one conversation of one workspace, without high risk", () => {
+  const elsewhere = ask("e", OTHER);
+  const queue = after([ask("a"), ask("b", { risk_level: "HIGH" }), ask("c", { session_id: "s2" }), ask("d"), elsewhere]);
+  expect(coveredByApproveAll(queue, "p1 s1").map(({ request }) => request.request_id)).toEqual(["a", "d"]);
+  expect(coveredByApproveAll(queue, "p2 s1").map(({ request }) => request.request_id)).toEqual(["e"]);
+});
+
+test("approve all is what waited when its list was opened: nothing that comes later, and nothing as it moved since", () => {
+  const opened = batchOpened(after([ask("a"), ask("b"), ask("h", { risk_level: "HIGH" })]), "p1 s1");
+  const later = after([ask("c"), ask("b", { digest: "moved" })], opened);
+  expect(later.batch?.requests.map(({ request_id: id, digest }) => [id, digest])).toEqual([["a", "d1"], ["b", "d1"]]);
+  expect(later.batch?.leftOut).toBe(1);
+  expect(batchSent(later).entries.map(({ request, sending }) => [request.request_id, sending])).toEqual([
+    ["a", "approve"],
+    ["b", "approve"],
+    ["h", null],
+    ["c", null],
+  ]);
+});
+
+test("each that approve all could not settle says why, and can be decided again", () => {
+  const sent = batchSent(batchOpened(after([ask("a"), ask("b")]), "p1 s1"));
+  const answers = [
+    { request_id: "a", outcome: "approved" as const },
+    { request_id: "b", outcome: "refused" as const, code: "digest_mismatch", message: "it moved" },
+  ];
+  const answered = after([{ type: "approve_all_answered", content: { answers } }], sent);
+  expect(answered.batch?.answers).toEqual(answers);
+  expect(answered.entries.map(({ sending, error }) => [sending, error])).toEqual([["approve", null], [null, "it moved"]]);
+  const [approved] = answers;
+  expect(after([{ type: "approve_all_answered", content: { answers: [approved as (typeof answers)[0]] } }], sent).batch).toBeNull();
+});
+
+test("the open conversation comes first, then its workspace, then the others", () => {
+  const events = [ask("x", OTHER), ask("b", { session_id: "s2" }), ask("y", { ...OTHER, session_id: "s9" }), ask("a"), ask("c", { session_id: "s2" })];
+  const queue = placedAt(after(events), { projectId: "p1", sessionId: "s1" });
+  expect(draw(queue)).toBe("[a] b c x y");
+  expect(draw(placedAt(queue, { projectId: "p2", sessionId: "s9" }))).toBe("[y] x b c a");
+});
+
+test("a request of the open conversation takes the place of another's, unless the person has a hand on that", () => {
+  const start = { ...emptyQueue, isLive: true, place: { projectId: "p1", sessionId: "s1" } };
+  const other = ask("x", OTHER);
+  expect(draw(after([other, ask("a")], start))).toBe("[a] x");
+  expect(draw(after([other, ask("a")], { ...start, isHeld: true }))).toBe("a [x]");
+  expect(draw(after([ask("a")], { ...after([other], start), drafts: { x: "not so" } }))).toBe("a [x]");
 });
 
 test("the server's clock is learned on resume", () => {
@@ -103,12 +149,6 @@ test("put aside, the queue stays aside until it was empty", () => {
   expect(after([ask("b")], aside).isMinimised).toBe(true);
   const emptied = after([resolvedMessage("APPROVED", "a")], aside);
   expect(after([ask("b")], emptied).isMinimised).toBe(false);
-});
-
-test("approve all does not mean what another program asks, whatever conversation it names", () => {
-  const queue = after([ask("a"), ask("b", { origin: "api" }), ask("c", { origin: "client" })]);
-  expect(coveredByApproveAll(queue, "s1")).toBe(2);
-  expect(approveAllSent(queue, "s1").entries.map(({ sending }) => sending)).toEqual(["approve", null, "approve"]);
 });
 
 test("programs that call their calls alike are not taken for one another", () => {

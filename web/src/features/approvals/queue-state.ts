@@ -2,13 +2,14 @@
 // assumed: an entry leaves the queue when the server says so.
 import { questionsOf } from "../../api/asking";
 import type { ApprovalRequest, ApprovalStatus, RehearsedMessage, ServerMessage } from "../../api/message";
+import { previewOf } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
-import { isCoveredByApproveAll } from "../../api/can";
 import { clockSkew } from "../../lib/time";
 import type { Answers } from "./answers";
-
-/** As the message has it; a request of no conversation is in a run with others of none. */
-export type SessionId = ApprovalRequest["session_id"];
+import { batchAnswered, withoutSentBatch } from "./batch-state";
+import type { Batch } from "./batch-state";
+import { NOWHERE, rankOf, shownEntries } from "./queue-order";
+import type { Place } from "./queue-order";
 
 export type Decision = "approve" | "reject";
 
@@ -57,6 +58,14 @@ export interface Queue {
   /** The calls that we sent changed, with the request we did it on: a new request for the call is the answer to that. By `callKey`. */
   editedCalls: ReadonlyMap<string, string>;
   isMinimised: boolean;
+  /** What is open on this page: its requests come first. */
+  place: Place;
+  /** Whether the person has a hand on the card: then no other one takes its place. */
+  isHeld: boolean;
+  /** What was in view to its end, by `seenKey`. */
+  seen: ReadonlySet<string>;
+  /** What "approve all" means; none while nobody has asked for it. */
+  batch: Batch | null;
   notices: Notice[];
   settled: ReadonlySet<string>;
   isLive: boolean;
@@ -71,6 +80,10 @@ export const emptyQueue: Queue = {
   answers: {},
   editedCalls: new Map(),
   isMinimised: false,
+  place: NOWHERE,
+  isHeld: false,
+  seen: new Set(),
+  batch: null,
   notices: [],
   settled: new Set(),
   isLive: false,
@@ -94,6 +107,8 @@ function reduceOne(queue: Queue, event: SocketEvent, now: number): Queue {
       return rehearsed(queue, event);
     case "tool_approval_resolved":
       return resolved(queue, event);
+    case "approve_all_answered":
+      return batchAnswered(queue, event.content.answers);
     case "error":
       return refused(queue, event.content.message, event.request_id ?? null);
     case "system":
@@ -107,7 +122,7 @@ function linkChanged(queue: Queue, link: Extract<SocketEvent, { type: "link" }>[
   if (link === "live") return caughtUp(queue);
   if (link === "catching-up") return queue;
   const entries = queue.entries.map((entry) => ({ ...entry, isConfirmed: false, sending: null }));
-  return { ...queue, isLive: false, entries };
+  return { ...queue, isLive: false, entries, batch: withoutSentBatch(queue.batch) };
 }
 
 /** The replay is over: what was not sent again is not pending any more. */
@@ -132,7 +147,28 @@ function requested(queue: Queue, request: ApprovalRequest): Queue {
     return patch(queue, request.request_id, { request, isConfirmed: true, ...moved });
   }
   const entry: Entry = { request, look: lookOf(request), sending: null, error: null, isShown: queue.isLive, isConfirmed: true };
-  return withCurrent({ ...queue, entries: [...queue.entries, entry] }, queue);
+  return broughtForward(withCurrent({ ...queue, entries: [...queue.entries, entry] }, queue), entry);
+}
+
+/** What belongs to the open conversation goes before what does not, unless the person has a hand on that. */
+function broughtForward(queue: Queue, { request, isShown }: Entry): Queue {
+  const current = currentEntry(queue);
+  if (!isShown || !current || isTouched(queue, current)) return queue;
+  const isNearer = rankOf(request, queue.place) < rankOf(current.request, queue.place);
+  return isNearer ? { ...queue, currentId: request.request_id } : queue;
+}
+
+function isTouched(queue: Queue, { request: { request_id: id }, sending }: Entry): boolean {
+  return queue.isHeld || sending !== null || Boolean(queue.drafts[id]) || id in queue.edits || id in queue.answers;
+}
+
+/** Another conversation is open from now on: its first request comes up. */
+export function placedAt(queue: Queue, place: Place): Queue {
+  const next = { ...queue, place };
+  const current = currentEntry(next);
+  const first = shownEntries(next)[0];
+  if (!current || !first || isTouched(next, current) || rankOf(first.request, place) >= rankOf(current.request, place)) return next;
+  return { ...next, currentId: first.request.request_id };
 }
 
 /** What was found beside a request that is on the screen: it stays the same, and so does what was said of it. */
@@ -163,8 +199,13 @@ export function isAnswerToEdit(queue: Pick<Queue, "editedCalls">, request: Appro
 }
 
 /** Programs choose the ids of their calls themselves: only within a conversation they are unique. */
-function callKey({ session_id: sessionId, tool_use_id: id }: ApprovalRequest): string {
-  return `${sessionId ?? ""} ${id}`;
+function callKey({ workspace, session_id: sessionId, tool_use_id: id }: ApprovalRequest): string {
+  return `${workspace.project_id} ${sessionId ?? ""} ${id}`;
+}
+
+/** What has to be in view, and once it was need not be again. A rehearsal may add to it. */
+export function seenKey({ look, request }: Entry): string {
+  return `${look} ${previewOf(request).rehearsal?.state ?? ""}`;
 }
 
 function settle(queue: Queue, id: string): Queue {
@@ -200,7 +241,7 @@ function refused(queue: Queue, message: string, id: string | null): Queue {
     const isMeant = id === null ? entry.sending !== null : entry.request.request_id === id;
     return isMeant ? { ...entry, sending: null, error: message } : entry;
   });
-  return { ...queue, entries };
+  return { ...queue, entries, batch: id === null ? withoutSentBatch(queue.batch) : queue.batch };
 }
 
 export function decisionSent(queue: Queue, id: string, decision: Decision, terms: Terms = {}): Queue {
@@ -214,31 +255,6 @@ export function decisionSent(queue: Queue, id: string, decision: Decision, terms
 export function editTo(queue: Queue, id: string, text: string | null): Queue {
   const { [id]: _dropped, ...edits } = queue.edits;
   return { ...queue, edits: text === null ? edits : { ...edits, [id]: text } };
-}
-
-export function approveAllSent(queue: Queue, sessionId: SessionId): Queue {
-  const entries = queue.entries.map((entry) =>
-    isInRun(entry, sessionId) && isCoveredByApproveAll(entry.request)
-      ? { ...entry, sending: "approve" as const, error: null }
-      : entry,
-  );
-  return { ...queue, entries };
-}
-
-/** How many requests "approve all" would cover: those of the same conversation, HIGH excepted. */
-export function coveredByApproveAll(queue: Queue, sessionId: SessionId): number {
-  return shownEntries(queue).filter((entry) => isInRun(entry, sessionId) && isCoveredByApproveAll(entry.request))
-    .length;
-}
-
-/** What another program asks for belongs to no run of ours: "all" would not find it. */
-function isInRun(entry: Entry, sessionId: SessionId): boolean {
-  const { request } = entry;
-  return entry.isShown && request.session_id === sessionId && request.origin !== "api";
-}
-
-export function shownEntries(queue: Pick<Queue, "entries">): Entry[] {
-  return queue.entries.filter((entry) => entry.isShown);
 }
 
 export function currentEntry(queue: Queue): Entry | null {

@@ -29,7 +29,7 @@ const DONE: Done = {
 };
 
 function show(rehearsal: Rehearsal) {
-  render(<RehearsalView rehearsal={rehearsal} requestId="q1" onHidden={() => {}} />);
+  render(<RehearsalView rehearsal={rehearsal} request={{ request_id: "q1", workspace: { project_id: "p2", name: "docs", root: "/docs" } }} onHidden={() => {}} />);
 }
 
 describe("a rehearsal", () => {

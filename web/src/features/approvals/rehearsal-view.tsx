@@ -1,7 +1,7 @@
 // What a command did when it was tried out: on a copy, where nothing could come of it.
 import type { ReactNode } from "react";
 
-import type { Rehearsal } from "../../api/message";
+import type { Previewed, Rehearsal } from "../../api/message";
 import { Badge } from "../../ui/badge";
 import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
@@ -10,13 +10,13 @@ import styles from "./rehearsal-view.module.css";
 
 interface RehearsalViewProps {
   rehearsal: Rehearsal;
-  requestId: string;
+  request: Pick<Previewed, "request_id" | "workspace">;
   onHidden: (lines: number) => void;
 }
 
 type Done = Extract<Rehearsal, { state: "done" }>;
 
-export function RehearsalView({ rehearsal, requestId, onHidden }: RehearsalViewProps) {
+export function RehearsalView({ rehearsal, request, onHidden }: RehearsalViewProps) {
   switch (rehearsal.state) {
     case "running":
       return (
@@ -33,19 +33,21 @@ export function RehearsalView({ rehearsal, requestId, onHidden }: RehearsalViewP
         </Frame>
       );
     case "done":
-      return <DoneView done={rehearsal} requestId={requestId} onHidden={onHidden} />;
+      return <DoneView done={rehearsal} request={request} onHidden={onHidden} />;
   }
 }
 
-function DoneView({ done, requestId, onHidden }: { done: Done } & Omit<RehearsalViewProps, "rehearsal">) {
+function DoneView({ done, request, onHidden }: { done: Done } & Omit<RehearsalViewProps, "rehearsal">) {
   const { files, folders, more_files: more } = done;
   return (
     <Frame state={done.keeps ? "kept" : "again"} title="Rehearsed" facts={<Facts done={done} />}>
       <p className={styles.verdict}>
         <Prose text={verdictOf(done)} />
       </p>
-      <CappedText label="Output of the rehearsal" text={done.output} lines={12} isSuspect />
-      {files.length > 0 && <ChangedFiles files={files} requestId={requestId} onHidden={onHidden} />}
+      <div data-beside>
+        <CappedText label="Output of the rehearsal" text={done.output} lines={12} isSuspect />
+      </div>
+      {files.length > 0 && <ChangedFiles files={files} request={request} onHidden={onHidden} />}
       {(folders.length > 0 || more > 0) && (
         <ul className={styles.beside}>
           {folders.map((folder) => (
@@ -98,7 +100,15 @@ function sentence(text: string): string {
 
 function Frame({ state, title, facts, children }: { state: string; title: string; facts?: ReactNode; children: ReactNode }) {
   return (
-    <section className={styles.rehearsal} data-state={state} aria-label="Rehearsal" aria-busy={state === "running"}>
+    <section
+      className={styles.rehearsal}
+      data-state={state}
+      // Only what is kept is what a yes would do.
+      data-part={state === "kept" ? true : undefined}
+      data-beside={state === "kept" ? undefined : true}
+      aria-label="Rehearsal"
+      aria-busy={state === "running"}
+    >
       <header className={styles.header}>
         <h3 role="status">{title}</h3>
         {facts && <div className={styles.facts}>{facts}</div>}

@@ -3,8 +3,10 @@ import { create } from "zustand";
 
 import type { SocketEvent } from "../../api/socket";
 import type { Answers } from "./answers";
-import { approveAllSent, decisionSent, editTo, emptyQueue, moveCurrent, reduceQueue } from "./queue-state";
-import type { Decision, Queue, SessionId, Terms } from "./queue-state";
+import { batchOpened, batchSent } from "./batch-state";
+import type { Place } from "./queue-order";
+import { decisionSent, editTo, emptyQueue, moveCurrent, placedAt, reduceQueue } from "./queue-state";
+import type { Decision, Queue, Terms } from "./queue-state";
 
 export interface ApprovalStore extends Queue {
   receive: (events: SocketEvent[]) => void;
@@ -14,7 +16,15 @@ export interface ApprovalStore extends Queue {
   edit: (requestId: string, text: string | null) => void;
   answer: (requestId: string, answers: Answers) => void;
   sent: (requestId: string, decision: Decision, terms?: Terms) => void;
-  sentAll: (sessionId: SessionId) => void;
+  /** Opens the list of what "approve all" means in a conversation, by `conversationKey`. */
+  openBatch: (conversation: string) => void;
+  sentBatch: () => void;
+  closeBatch: () => void;
+  /** Another conversation or workspace is open. */
+  standAt: (place: Place) => void;
+  hold: (isHeld: boolean) => void;
+  /** It was in view to its end. */
+  see: (key: string) => void;
   minimise: (isMinimised: boolean) => void;
   dismiss: (key: string) => void;
 }
@@ -28,7 +38,12 @@ export const useApprovals = create<ApprovalStore>()((set) => ({
   edit: (id, text) => set((queue) => editTo(queue, id, text)),
   answer: (id, answers) => set((queue) => ({ answers: { ...queue.answers, [id]: answers } })),
   sent: (id, decision, terms) => set((queue) => decisionSent(queue, id, decision, terms)),
-  sentAll: (sessionId) => set((queue) => approveAllSent(queue, sessionId)),
+  openBatch: (conversation) => set((queue) => batchOpened(queue, conversation)),
+  sentBatch: () => set(batchSent),
+  closeBatch: () => set({ batch: null }),
+  standAt: (place) => set((queue) => placedAt(queue, place)),
+  hold: (isHeld) => set((queue) => (queue.isHeld === isHeld ? queue : { isHeld })),
+  see: (key) => set((queue) => (queue.seen.has(key) ? queue : { seen: new Set(queue.seen).add(key) })),
   minimise: (isMinimised) => set({ isMinimised }),
   dismiss: (key) => set((queue) => ({ notices: queue.notices.filter((notice) => notice.key !== key) })),
 }));

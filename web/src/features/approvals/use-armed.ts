@@ -1,31 +1,29 @@
-// A request that appears under the cursor, or under a hand that is typing, stays inert for a moment.
-import { useCallback, useEffect, useRef, useState } from "react";
+// A request that appears under the cursor, or under a hand that is typing, rests for a moment.
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 export const INERT_MS = 400;
 
 export interface Armed {
   /** For the buttons. */
   isArmed: boolean;
-  /** For keys: each one that comes too early starts the wait again, since it was meant for something else. */
+  /** For keys. One that comes too early is told; it does not make the next one wait longer. */
   acceptsKey: () => boolean;
 }
 
-export function useArmed(requestId: string | null): Armed {
-  const [armedId, setArmedId] = useState<string | null>(null);
+/** `look` is what is on the screen: whenever it changes, the wait begins. */
+export function useArmed(look: string | null): Armed {
+  const [armedLook, setArmedLook] = useState<string | null>(null);
   const inertSince = useRef(0);
 
-  useEffect(() => {
+  // Before anything can be pressed on it: a press for the card before it must not reach this one.
+  useLayoutEffect(() => {
     inertSince.current = performance.now();
-    const timer = setTimeout(() => setArmedId(requestId), INERT_MS);
+  }, [look]);
+  useEffect(() => {
+    const timer = setTimeout(() => setArmedLook(look), INERT_MS);
     return () => clearTimeout(timer);
-  }, [requestId]);
+  }, [look]);
 
-  const acceptsKey = useCallback(() => {
-    const now = performance.now();
-    const accepted = now - inertSince.current >= INERT_MS;
-    if (!accepted) inertSince.current = now;
-    return accepted;
-  }, []);
-
-  return { isArmed: requestId !== null && armedId === requestId, acceptsKey };
+  const acceptsKey = useCallback(() => performance.now() - inertSince.current >= INERT_MS, []);
+  return { isArmed: look !== null && armedLook === look, acceptsKey };
 }

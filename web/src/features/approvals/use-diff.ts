@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 
 import { NotSignedIn, Refused } from "../../api/client";
 import { fetchDiff } from "../../api/diffs";
+import type { Previewed } from "../../api/message";
 import { parseDiff } from "./diff";
 import type { DiffLine } from "./diff";
 
@@ -13,7 +14,7 @@ const TAIL = 200;
 export const PAGE = 1000;
 
 export interface DiffSource {
-  requestId: string;
+  request: Pick<Previewed, "request_id" | "workspace">;
   /** Which file of the request; none if the server does not say. */
   file: number | null;
   lines: readonly string[];
@@ -47,7 +48,7 @@ interface Cut {
   tail: readonly string[];
 }
 
-export function useDiff({ requestId, file, lines, omitted }: DiffSource): ShownDiff {
+export function useDiff({ request, file, lines, omitted }: DiffSource): ShownDiff {
   const [loaded, setLoaded] = useState<readonly string[]>([]);
   const [isLoading, setLoading] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -63,7 +64,7 @@ export function useDiff({ requestId, file, lines, omitted }: DiffSource): ShownD
     setError(null);
     try {
       const limit = Math.min(PAGE, missing);
-      const page = await fetchDiff(requestId, file, HEAD + loaded.length, limit);
+      const page = await fetchDiff(request, file, HEAD + loaded.length, limit);
       if (page.total !== total) throw new Error("the diff is not the one that you were asked about");
       if (page.lines.length === 0 || page.lines.length > limit) throw new Error("the server sent other lines than were asked for");
       setLoaded([...loaded, ...page.lines]);

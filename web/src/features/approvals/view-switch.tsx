@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { create } from "zustand";
 
 import { readStored, writeStored } from "../../lib/stored";
 import { useMedia } from "../../lib/use-media";
@@ -11,14 +11,19 @@ export interface DiffView {
   change: ((view: View) => void) | null;
 }
 
-/** How the person likes diffs, as far as the screen allows. */
+/** How the person likes diffs. Kept apart from any diff: the panel has the room for it before one comes. */
+export const useChosenView = create<{ view: View; choose: (view: View) => void }>()((set) => ({
+  view: readStored("localStorage", "diff") === "split" ? "split" : "unified",
+  choose: (view) => {
+    writeStored("localStorage", "diff", view);
+    set({ view });
+  },
+}));
+
+/** The same, as far as the screen allows. */
 export function useDiffView(): DiffView {
   const isNarrow = useMedia("(max-width: 760px)");
-  const [view, setView] = useState<View>(() => (readStored("localStorage", "diff") === "split" ? "split" : "unified"));
-  const change = (next: View) => {
-    writeStored("localStorage", "diff", next);
-    setView(next);
-  };
+  const { view, choose: change } = useChosenView();
   return isNarrow ? { view: "unified", change: null } : { view, change };
 }
 

@@ -1,7 +1,6 @@
 // All that is known of a call: what it waits for, what the person saw, what they said, what came of it.
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
-import { Link } from "wouter";
 
 import { isPersonal } from "../../api/asking";
 import { fetchAskedFor, fetchExecution } from "../../api/executions";
@@ -10,6 +9,7 @@ import { duration, exactly } from "../../lib/time";
 import { BLANKS } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
+import { PageLink } from "../../ui/page-link";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import { CallOutcome } from "./call-outcome";
@@ -43,7 +43,7 @@ export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
       )}
       {heirId !== null && (
         <p className={styles.note}>
-          It was edited, and <Link href={`/history?call=${encodeURIComponent(heirId)}`}>another request</Link> took its place.
+          It was edited, and <PageLink href={`/history?call=${encodeURIComponent(heirId)}`}>another request</PageLink> took its place.
         </p>
       )}
       {/* What was answered is what came of a question; that the agent heard it comes after. */}
@@ -82,18 +82,19 @@ interface Found {
 /** The call itself and its request, anew whenever it has come further. */
 function useWhole(row: Execution): Whole {
   const { tool_id: id, approval_id: approvalId, status } = row;
+  const { project_id: projectId } = row.workspace;
   const [found, setFound] = useState<Found>({ status: "" });
   useEffect(() => {
     let isCurrent = true;
     const note = (part: Partial<Found>) =>
       isCurrent && setFound(({ error, ...before }) => ({ ...before, ...(before.status === status ? { error } : {}), ...part, status }));
     const failed = (error: unknown) => note({ error: messageOf(error) });
-    fetchExecution(id).then((whole) => note({ whole }), failed);
-    if (approvalId !== undefined) fetchAskedFor(approvalId).then((asked) => note({ asked }), failed);
+    fetchExecution(projectId, id).then((whole) => note({ whole }), failed);
+    if (approvalId !== undefined) fetchAskedFor(projectId, approvalId).then((asked) => note({ asked }), failed);
     return () => {
       isCurrent = false;
     };
-  }, [id, approvalId, status]);
+  }, [projectId, id, approvalId, status]);
   const { whole = row, asked = null, error = null } = found;
   const isHeir = whole.tool_id !== id;
   // What was found before the list knew better is out of date.
@@ -178,7 +179,7 @@ function Facts({ call }: { call: Execution }) {
   return (
     <dl className={styles.facts}>
       <Fact name="Asked">
-        {exactly(call.created_at)} by {placeOf(call).asker}
+        {exactly(call.created_at)} by <Visible text={call.agent_name} blanks={BLANKS} />: {placeOf(call).asker}
         {call.agent !== undefined && (
           <>
             {"; wanted by its subagent "}
@@ -196,14 +197,22 @@ function Facts({ call }: { call: Execution }) {
           {took !== undefined && `, after ${duration(took)}`}
         </Fact>
       )}
+      <Fact name="Workspace">
+        <Visible text={call.workspace.name} blanks={BLANKS} />, {" "}
+        <code>
+          <Visible text={call.workspace.root} blanks={BLANKS} />
+        </code>
+      </Fact>
       <Fact name="Conversation">
+        <Visible text={call.conversation.title || "untitled"} blanks={BLANKS} />
+        {" · "}
         {call.run_id !== null && (
           <>
-            <Link href={`/agent/${encodeURIComponent(session)}`}>open it</Link>
+            <PageLink href={`/agent/${encodeURIComponent(session)}`}>open it</PageLink>
             {" · "}
           </>
         )}
-        <Link href={`/history?session=${encodeURIComponent(session)}`}>all its calls</Link>
+        <PageLink href={`/history?session=${encodeURIComponent(session)}`}>all its calls</PageLink>
       </Fact>
       <Fact name="Id">
         <code>

@@ -90,6 +90,9 @@ function Cells({ row, now, showRisk }: Pick<CallItemProps, "row" | "now" | "show
         <span className={styles.summary}>
           <Summary row={row} />
         </span>
+        <span className={styles.belongs}>
+          <Visible text={`${row.workspace.name} › ${row.conversation.title || "untitled conversation"} · ${row.agent_name}`} blanks={BLANKS} />
+        </span>
       </span>{" "}
       {/* A question does nothing by itself. */}
       <span className={styles.risk}>{questionsOf(row) === null && showRisk(row.risk_level)}</span>{" "}

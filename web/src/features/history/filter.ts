@@ -27,6 +27,11 @@ export function withCall(params: URLSearchParams, toolId: string | null): URLSea
   return next;
 }
 
+/** The address with nothing left out: only the workspace stays. */
+export function unfiltered(params: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...params].filter(([name]) => name === "project"));
+}
+
 export function isFiltered(filter: ExecutionFilter): boolean {
   return FIELDS.some((name) => filter[name] !== "");
 }

@@ -46,7 +46,7 @@ function answer(body: unknown): Promise<Response> {
 }
 
 function view(version = 0) {
-  return <HistoryView version={version} onReview={onReview} showRisk={(level) => level} showPreview={(it) => `preview of ${it.request_id}`} />;
+  return <HistoryView projectId="p1" workspace="shop" version={version} onReview={onReview} showRisk={(level) => level} showPreview={(it) => `preview of ${it.request_id}`} />;
 }
 
 function open(address = "/history") {
@@ -71,7 +71,7 @@ function lettered(names: string, change: Partial<Execution> = {}): Execution[] {
 test("a row tells when, what, how risky, who decided, what became of it, where, and how long it took", async () => {
   calls = [execution({ origin: "client", tool_name: "write_file" })];
   open();
-  const line = await row(/write_file Write note.txt MEDIUM decided by Ana Completed where: Client took 41 ms/);
+  const line = await row(/write_file Write note.txt ?shop › Write a note · Countersign agent MEDIUM decided by Ana Completed where: Client took 41 ms/);
   expect(line).toHaveAttribute("aria-expanded", "false");
   expect(within(line).getByText(/12:00|2026|May/)).toBeVisible();
 });

@@ -4,9 +4,10 @@ import { useSearchParams } from "wouter";
 
 import { Button } from "../../ui/button";
 import { Prose } from "../../ui/prose";
+import { Visible } from "../../ui/visible";
 import { CallList } from "./call-list";
 import { FilterBar } from "./filter-bar";
-import { filterOf, isFiltered, queryOf, withCall, withFilter } from "./filter";
+import { filterOf, isFiltered, queryOf, unfiltered, withCall, withFilter } from "./filter";
 import { isSettled } from "./history-state";
 import styles from "./history.module.css";
 import { LinkedCall } from "./linked-call";
@@ -16,13 +17,16 @@ import { useHold } from "./use-hold";
 import { useLooks } from "./use-looks";
 
 export interface HistoryViewProps extends Pictures {
+  /** The workspace whose calls are shown, and what it is called. */
+  projectId: string;
+  workspace: string | null;
   /** Changes when calls may have. */
   version: number;
   /** Brings a request up to be decided. */
   onReview: (approvalId: string) => void;
 }
 
-export function HistoryView({ version, ...rest }: HistoryViewProps) {
+export function HistoryView({ projectId, workspace, version, ...rest }: HistoryViewProps) {
   const [params, setParams] = useSearchParams();
   const filter = filterOf(params);
   const openId = params.get("call");
@@ -30,7 +34,7 @@ export function HistoryView({ version, ...rest }: HistoryViewProps) {
   const page = useRef<HTMLElement>(null);
   const hold = useHold(page, openId !== null, letIn);
   const query = queryOf(filter);
-  useEffect(() => void show(filterOf(new URLSearchParams(query))), [query, show]);
+  useEffect(() => void show(projectId, filterOf(new URLSearchParams(query))), [projectId, query, show]);
   const isOpen = history?.rows.some((row) => !isSettled(row)) ?? false;
   useLooks(version, isOpen, useCallback(() => void look(hold.isHeld), [look, hold.isHeld]));
 
@@ -42,22 +46,24 @@ export function HistoryView({ version, ...rest }: HistoryViewProps) {
       <div className={styles.inner}>
         <header className={styles.header}>
           <h1>History</h1>
-          <p>What was called here, whoever asked and wherever it ran.</p>
+          <p>
+            What was called in {workspace === null ? "this workspace" : <Visible text={workspace} />}, whoever asked and wherever it ran.
+          </p>
         </header>
         <FilterBar
           filter={filter}
           tools={tools}
           onChange={(change) => setParams((now) => withFilter(now, change))}
-          onClear={() => setParams({})}
+          onClear={() => setParams(unfiltered)}
         />
-        {isElsewhere && <LinkedCall {...calls} id={openId} />}
-        <Calls {...calls} hold={hold.handlers} isFiltered={isFiltered(filter)} onClear={() => setParams({})} />
+        {isElsewhere && <LinkedCall {...calls} projectId={projectId} id={openId} />}
+        <Calls {...calls} hold={hold.handlers} isFiltered={isFiltered(filter)} onClear={() => setParams(unfiltered)} />
       </div>
     </main>
   );
 }
 
-interface CallsProps extends Omit<HistoryViewProps, "version"> {
+interface CallsProps extends Omit<HistoryViewProps, "version" | "projectId" | "workspace"> {
   openId: string | null;
   onOpen: (id: string | null) => void;
   hold: ReturnType<typeof useHold>["handlers"];
@@ -66,10 +72,10 @@ interface CallsProps extends Omit<HistoryViewProps, "version"> {
 }
 
 function Calls({ hold, isFiltered: isPart, onClear, ...calls }: CallsProps) {
-  const { history, error, isLoading, filter, show, letIn } = useHistory();
+  const { projectId, history, error, isLoading, filter, show, letIn } = useHistory();
   if (history === null) {
     if (error === null) return <p className={styles.empty}>Loading the history…</p>;
-    return <Problem text={`Could not load the history: ${error}`} onRetry={() => void show(filter)} />;
+    return <Problem text={`Could not load the history: ${error}`} onRetry={() => void show(projectId, filter)} />;
   }
   const fresh = history.fresh?.rows.length ?? 0;
   if (history.rows.length === 0 && fresh === 0 && !isLoading) return <Nothing isPart={isPart} onClear={onClear} />;

@@ -12,24 +12,25 @@ import type { Pictures } from "./pictures";
 import { messageOf } from "./store";
 
 interface LinkedCallProps extends Pictures {
+  projectId: string;
   id: string;
   onOpen: (id: string | null) => void;
   onReview: (approvalId: string) => void;
 }
 
-export function LinkedCall({ id, onOpen, onReview, showRisk, showPreview }: LinkedCallProps) {
+export function LinkedCall({ projectId, id, onOpen, onReview, showRisk, showPreview }: LinkedCallProps) {
   const [answer, setAnswer] = useState<{ id: string; row: Execution | null; error: string } | null>(null);
   const now = useNow(60_000);
   useEffect(() => {
     let isCurrent = true;
-    fetchExecution(id).then(
+    fetchExecution(projectId, id).then(
       (row) => isCurrent && setAnswer({ id, row, error: "" }),
       (error: unknown) => isCurrent && setAnswer({ id, row: null, error: messageOf(error) }),
     );
     return () => {
       isCurrent = false;
     };
-  }, [id]);
+  }, [projectId, id]);
   if (answer?.id !== id) return null;
   if (answer.row === null) {
     return (

@@ -12,6 +12,8 @@ import type { History } from "./history-state";
 const MOST_DOUBTFUL = 20;
 
 interface HistoryStore {
+  /** The workspace it is the history of. */
+  projectId: string;
   filter: ExecutionFilter;
   /** None until the first page is there. While another filter is asked about, what the last one found. */
   history: History | null;
@@ -21,7 +23,7 @@ interface HistoryStore {
   /** The names of tools that were seen, whichever filter they were seen with. */
   tools: ReadonlySet<string>;
 
-  show: (filter: ExecutionFilter) => Promise<void>;
+  show: (projectId: string, filter: ExecutionFilter) => Promise<void>;
   more: () => Promise<void>;
   /** Looks again. `isHeld` says whether somebody is about to point at a row: then nothing may move. */
   look: (isHeld: () => boolean) => Promise<void>;
@@ -33,11 +35,12 @@ const EVERYTHING: ExecutionFilter = { status: "", tool: "", risk: "", session: "
 
 export const useHistory = create<HistoryStore>()((set, get) => {
   /** Whether nobody has asked for something else meanwhile. */
-  const isAsked = (filter: ExecutionFilter) => queryOf(get().filter) === queryOf(filter);
+  const isAsked = (projectId: string, filter: ExecutionFilter) => get().projectId === projectId && queryOf(get().filter) === queryOf(filter);
   const accept = (history: History, page: ExecutionPage) =>
     set(({ tools }) => ({ history, tools: withNames(tools, page) }));
 
   return {
+    projectId: "",
     filter: EVERYTHING,
     history: null,
     error: null,
@@ -45,42 +48,43 @@ export const useHistory = create<HistoryStore>()((set, get) => {
     isLoadingMore: false,
     tools: new Set(),
 
-    async show(filter) {
-      set({ filter, error: null, isLoading: true });
+    async show(projectId, filter) {
+      // What another workspace had called is not what the last filter found here.
+      set((before) => ({ projectId, filter, error: null, isLoading: true, ...(before.projectId === projectId ? {} : { history: null, tools: new Set() }) }));
       try {
-        const page = await listExecutions(filter, null);
-        if (!isAsked(filter)) return;
+        const page = await listExecutions(projectId, filter, null);
+        if (!isAsked(projectId, filter)) return;
         accept(begun(page), page);
         set({ isLoading: false });
       } catch (error) {
-        if (isAsked(filter)) set({ history: null, error: messageOf(error), isLoading: false });
+        if (isAsked(projectId, filter)) set({ history: null, error: messageOf(error), isLoading: false });
       }
     },
 
     async more() {
-      const { filter, history, isLoadingMore } = get();
+      const { projectId, filter, history, isLoadingMore } = get();
       const cursor = history?.cursor ?? null;
       if (cursor === null || isLoadingMore) return;
       set({ error: null, isLoadingMore: true });
       try {
-        const page = await listExecutions(filter, cursor);
+        const page = await listExecutions(projectId, filter, cursor);
         const { history: now } = get();
-        if (isAsked(filter) && now?.cursor === cursor) accept(continued(now, page), page);
+        if (isAsked(projectId, filter) && now?.cursor === cursor) accept(continued(now, page), page);
       } catch (error) {
-        if (isAsked(filter)) set({ error: messageOf(error) });
+        if (isAsked(projectId, filter)) set({ error: messageOf(error) });
       } finally {
         set({ isLoadingMore: false });
       }
     },
 
     async look(isHeld) {
-      const { filter, history, isLoading } = get();
+      const { projectId, filter, history, isLoading } = get();
       if (history === null || isLoading) return;
       try {
-        const page = await listExecutions(filter, null);
-        const news = await fetchAll(doubtful(history, page).slice(0, MOST_DOUBTFUL));
+        const page = await listExecutions(projectId, filter, null);
+        const news = await fetchAll(projectId, doubtful(history, page).slice(0, MOST_DOUBTFUL));
         const { history: now, isLoading: isOutdated } = get();
-        if (!isAsked(filter) || isOutdated || now === null) return;
+        if (!isAsked(projectId, filter) || isOutdated || now === null) return;
         const next = updated(refreshed(now, page), news);
         accept(isHeld() ? next : settledIn(next, filter.status), page);
       } catch {
@@ -93,8 +97,8 @@ export const useHistory = create<HistoryStore>()((set, get) => {
 });
 
 /** Those of the calls that can be had. */
-async function fetchAll(ids: readonly string[]): Promise<Execution[]> {
-  const found = await Promise.all(ids.map((id) => fetchExecution(id).catch(() => null)));
+async function fetchAll(projectId: string, ids: readonly string[]): Promise<Execution[]> {
+  const found = await Promise.all(ids.map((id) => fetchExecution(projectId, id).catch(() => null)));
   return found.filter((row) => row !== null);
 }
 

@@ -15,16 +15,17 @@ interface UndoButtonsProps extends Pick<Pictures, "showPreview"> {
 /** Nothing for calls that changed nothing here: those that did not run, only read, or ran on another machine. */
 export function UndoButtons({ call, showPreview }: UndoButtonsProps) {
   const [scope, setScope] = useState<UndoScope | null>(null);
+  const { project_id: projectId } = call.workspace;
   const { tool_id: id, run_id: run, status, origin, risk_level: risk } = call;
   const hasRun = status === "completed" || status === "failed";
   if (!hasRun || risk === "LOW" || origin === "client") return null;
   return (
     <div className={styles.undo}>
-      <Button size="small" onClick={() => setScope({ of: "tools", id })}>
+      <Button size="small" onClick={() => setScope({ projectId, of: "tools", id })}>
         Undo…
       </Button>
       {run !== null && (
-        <Button size="small" look="quiet" onClick={() => setScope({ of: "runs", id: run })}>
+        <Button size="small" look="quiet" onClick={() => setScope({ projectId, of: "runs", id: run })}>
           Undo the whole run…
         </Button>
       )}

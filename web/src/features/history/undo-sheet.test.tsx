@@ -49,13 +49,13 @@ test("what would happen is shown, and exactly that is asked for", async () => {
   expect(posted).toEqual([]);
   await userEvent.click(await go("Put back 1 file"));
   expect(await screen.findByRole("status")).toHaveTextContent("1 file is as it was before.");
-  expect(posted).toEqual([["/my/projects/default/tools/e1/undo", { digest: "d1", skip_refused: false }]]);
+  expect(posted).toEqual([["/my/projects/p1/tools/e1/undo", { digest: "d1", skip_refused: false }]]);
 });
 
 test("a whole run can be undone", async () => {
   await open("Undo the whole run…");
   await userEvent.click(await go("Put back 1 file"));
-  expect(posted).toEqual([["/my/projects/default/runs/r1/undo", { digest: "d1", skip_refused: false }]]);
+  expect(posted).toEqual([["/my/projects/p1/runs/r1/undo", { digest: "d1", skip_refused: false }]]);
 });
 
 test("what was changed since stays, and the others go back only when the person says so", async () => {
@@ -65,7 +65,7 @@ test("what was changed since stays, and the others go back only when the person 
   expect(await go("Put back 1 file")).toBeDisabled();
   await userEvent.click(screen.getByRole("checkbox", { name: "Put back the others all the same" }));
   await userEvent.click(await go("Put back 1 file"));
-  expect(posted).toEqual([["/my/projects/default/tools/e1/undo", { digest: "d1", skip_refused: true }]]);
+  expect(posted).toEqual([["/my/projects/p1/tools/e1/undo", { digest: "d1", skip_refused: true }]]);
 });
 
 test("what moved in between is looked at again", async () => {

@@ -42,7 +42,7 @@ export function UndoSheet({ scope, showPreview, onClose }: UndoSheetProps) {
         {plan === null && problem === null && <p className={styles.quiet}>Looking at the files…</p>}
         {done !== null && <Result done={done} />}
         {plan !== null && done === null && (
-          <Plan plan={plan} isBusy={isBusy} showPreview={showPreview} onClose={onClose} onCarryOut={carryOut} />
+          <Plan plan={plan} projectId={scope.projectId} isBusy={isBusy} showPreview={showPreview} onClose={onClose} onCarryOut={carryOut} />
         )}
       </div>
     </Sheet>
@@ -50,24 +50,24 @@ export function UndoSheet({ scope, showPreview, onClose }: UndoSheetProps) {
 }
 
 function useUndo(scope: UndoScope) {
-  const { of, id } = scope;
+  const { projectId, of, id } = scope;
   const [progress, setProgress] = useState<Progress>({ plan: null, problem: null, done: null });
   const [isBusy, setBusy] = useState(false);
   const [looks, setLooks] = useState(0);
   useEffect(() => {
     let isCurrent = true;
-    lookAtUndo({ of, id }).then(
+    lookAtUndo({ projectId, of, id }).then(
       (plan) => isCurrent && setProgress({ plan, problem: null, done: null }),
       (error: unknown) => isCurrent && setProgress({ plan: null, problem: wordsOf(error), done: null }),
     );
     return () => {
       isCurrent = false;
     };
-  }, [of, id, looks]);
+  }, [projectId, of, id, looks]);
   const carryOut = async (plan: UndoPlan, skipRefused: boolean) => {
     setBusy(true);
     try {
-      const done = await carryOutUndo({ of, id }, plan, skipRefused);
+      const done = await carryOutUndo({ projectId, of, id }, plan, skipRefused);
       setProgress({ plan, problem: null, done });
     } catch (error) {
       setProgress({ plan, problem: wordsOf(error), done: null });
@@ -86,13 +86,14 @@ function wordsOf(error: unknown): string {
 }
 
 interface PlanProps extends Pick<Pictures, "showPreview"> {
+  projectId: string;
   plan: UndoPlan;
   isBusy: boolean;
   onClose: () => void;
   onCarryOut: (plan: UndoPlan, skipRefused: boolean) => void;
 }
 
-function Plan({ plan, isBusy, showPreview, onClose, onCarryOut }: PlanProps) {
+function Plan({ plan, projectId, isBusy, showPreview, onClose, onCarryOut }: PlanProps) {
   const changed = plan.files.filter(({ action }) => action === "restore" || action === "delete");
   const refused = plan.files.filter(({ action }) => action === "refused");
   const [skips, setSkips] = useState(false);
@@ -105,7 +106,7 @@ function Plan({ plan, isBusy, showPreview, onClose, onCarryOut }: PlanProps) {
       )}
       {changed.length === 0 && <p>{refused.length === 0 ? "All files are as they were before." : "No file can be put back."}</p>}
       {refused.length > 0 && <LeftAlone files={refused} />}
-      {changed.length > 0 && showPreview(picture(plan, changed))}
+      {changed.length > 0 && showPreview(picture(plan, projectId, changed))}
       {plan.is_partial && <p className={styles.warning}>A command ran. What it changed beyond these files is not put back.</p>}
       {changed.length > 0 && refused.length > 0 && (
         <label className={styles.check}>
@@ -128,7 +129,7 @@ function Plan({ plan, isBusy, showPreview, onClose, onCarryOut }: PlanProps) {
 }
 
 /** The files as a preview of a change, from what is there to what was. */
-function picture({ digest }: UndoPlan, files: UndoFile[]): AskedFor {
+function picture({ digest }: UndoPlan, projectId: string, files: UndoFile[]): AskedFor {
   return {
     request_id: digest,
     tool_name: "Undo",
@@ -139,6 +140,7 @@ function picture({ digest }: UndoPlan, files: UndoFile[]): AskedFor {
     diff_stat: null,
     file_path: null,
     origin: "agent",
+    workspace: { project_id: projectId, name: "", root: "" },
     reasons: [],
     edited: null,
     asked_again: null,

@@ -1,8 +1,8 @@
-import { Link } from "wouter";
 
 import { countChanges } from "./draft";
 import styles from "./rules.module.css";
 import { useRules } from "./store";
+import { PageLink } from "../../ui/page-link";
 
 /** Says which rules an answer rests on. */
 export function DraftNote() {
@@ -11,7 +11,7 @@ export function DraftNote() {
   const changes = countChanges(draft);
   return (
     <p className={styles.draftNote}>
-      With your unsaved draft: {changes} {changes === 1 ? "change" : "changes"}. <Link href="/rules/edit">See the draft</Link>
+      With your unsaved draft: {changes} {changes === 1 ? "change" : "changes"}. <PageLink href="/rules/edit">See the draft</PageLink>
     </p>
   );
 }

@@ -19,7 +19,7 @@ import { useAnswer } from "./use-answer";
 export function HistoryReplay() {
   const isLoaded = useRules((state) => state.set !== null);
   const [answer, ask] = useAnswer<Simulation>();
-  const onClick = () => ask(() => simulateRules(draftRules(rowsShown(useRules.getState()))));
+  const onClick = () => ask(() => simulateRules(useRules.getState().projectId, draftRules(rowsShown(useRules.getState()))));
   return (
     <>
       <DraftNote />

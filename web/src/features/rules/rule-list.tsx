@@ -1,11 +1,11 @@
 // The rules that stand, by what they do.
-import { Link } from "wouter";
 
 import type { RuleView } from "../../api/rules";
 import { ago } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
 import { Badge } from "../../ui/badge";
 import { ConfirmButton } from "../../ui/confirm-button";
+import { PageLink } from "../../ui/page-link";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import { EFFECTS } from "./effect-badge";
@@ -25,7 +25,7 @@ export function RuleList({ rules, sessionId }: { rules: readonly RuleView[]; ses
   if (rules.length === 0) {
     return (
       <p className={styles.empty}>
-        No rules yet: reads run, everything else asks. <Link href="/rules/edit">Add the first rule</Link>, or approve
+        No rules yet: reads run, everything else asks. <PageLink href="/rules/edit">Add the first rule</PageLink>, or approve
         something with “don’t ask again”.
       </p>
     );
@@ -115,7 +115,7 @@ const SOURCES = { user: "yours", workspace: "workspace", project: "project" } as
 function Source({ rule: { source, session_id: id }, sessionId }: { rule: RuleView; sessionId: string }) {
   if (source !== "session") return <Badge>{SOURCES[source] ?? source}</Badge>;
   const word = id === sessionId ? "this conversation" : "another conversation";
-  return <Badge>{id === null ? "this conversation" : <Link href={`/agent/${encodeURIComponent(id)}`}>{word}</Link>}</Badge>;
+  return <Badge>{id === null ? "this conversation" : <PageLink href={`/agent/${encodeURIComponent(id)}`}>{word}</PageLink>}</Badge>;
 }
 
 function metaOf(rule: RuleView, now: number): string[] {

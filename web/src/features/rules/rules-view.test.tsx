@@ -19,7 +19,7 @@ beforeEach(() => {
   sent = [];
   handlers = {};
   vi.stubGlobal("fetch", (path: string, { method, body }: RequestInit) => {
-    const call = `${method} ${path.replace("/my/projects/default/", "")}`;
+    const call = `${method} ${path.replace("/my/projects/p1/", "")}`;
     const parsed: unknown = typeof body === "string" ? JSON.parse(body) : undefined;
     sent.push({ call, body: parsed });
     return Promise.resolve(handlers[call]?.(parsed) ?? Response.json({}, { status: 404 }));
@@ -39,6 +39,8 @@ async function open(tab: string, set: RuleSet = ruleSet(), path = `/rules/${tab}
   window.history.replaceState(null, "", path);
   render(
     <RulesView
+      projectId="p1"
+      workspace="shop"
       tab={tab}
       sessionId="s1"
       showParts={(parts) => <ol aria-label="Parts">{parts.map(({ text }) => <li key={text}>{text}</li>)}</ol>}
@@ -227,10 +229,10 @@ test("a draft survives leaving the editor", async () => {
   cleanup();
   await open("edit");
   expect(row(1).getByLabelText("Rule")).toHaveValue("Bash(cargo test:*)!");
-  expect(sessionStorage.getItem("countersign.rules-draft")).toContain("Bash(cargo test:*)!");
+  expect(sessionStorage.getItem("countersign.rules-draft.p1")).toContain("Bash(cargo test:*)!");
   await userEvent.click(screen.getByRole("button", { name: "Discard" }));
   expect(row(1).getByLabelText("Rule")).toHaveValue("Bash(cargo test:*)");
-  expect(sessionStorage.getItem("countersign.rules-draft")).toBeNull();
+  expect(sessionStorage.getItem("countersign.rules-draft.p1")).toBeNull();
 });
 
 test("a command is tried: the verdict, its parts, who spoke, and what would allow it", async () => {

@@ -1,8 +1,9 @@
 // The rules of the project: what stands, changing it, and what it would do. Which of these is in the address.
 import { useEffect, useRef } from "react";
-import { Link } from "wouter";
 
 import { Button } from "../../ui/button";
+import { PageLink } from "../../ui/page-link";
+import { Visible } from "../../ui/visible";
 import type { Pictures } from "./check-answer";
 import { FileBanners } from "./file-banners";
 import { HistoryReplay } from "./history-replay";
@@ -20,19 +21,22 @@ const TABS = [
 ] as const;
 
 interface RulesViewProps extends Pictures {
+  /** The workspace whose rules are shown, and what it is called. */
+  projectId: string;
+  workspace: string | null;
   /** What is shown, as the address has it. */
   tab: string;
   /** The conversation that is open. */
   sessionId: string;
 }
 
-export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
+export function RulesView({ projectId, workspace, tab, sessionId, ...pictures }: RulesViewProps) {
   const load = useRules((state) => state.load);
   const done = useRules((state) => state.done);
   const hasDraft = useRules((state) => state.draft !== null);
   useEffect(() => {
-    void load();
-  }, [load]);
+    void load(projectId);
+  }, [projectId, load]);
   const tabs = useRef<HTMLElement>(null);
   // On a narrow screen they go on beyond its edge.
   useEffect(() => {
@@ -44,11 +48,13 @@ export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
       <div className={styles.inner}>
         <header className={styles.header}>
           <h1>Rules</h1>
-          <p>What runs without asking, what asks, and what never runs.</p>
+          <p>
+            What runs without asking{workspace === null ? "" : <> in <Visible text={workspace} /></>}, what asks, and what never runs.
+          </p>
         </header>
         <nav className={styles.tabs} aria-label="Rules" ref={tabs}>
           {TABS.map(([name, label]) => (
-            <Link
+            <PageLink
               key={name}
               href={name === "" ? "/rules" : `/rules/${name}`}
               aria-current={name === tab ? "page" : undefined}
@@ -56,7 +62,7 @@ export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
             >
               {label}
               {name === "edit" && hasDraft && <span className={styles.dot} role="img" aria-label="unsaved draft" />}
-            </Link>
+            </PageLink>
           ))}
         </nav>
         <p className={styles.done} role="status">
@@ -68,10 +74,11 @@ export function RulesView({ tab, sessionId, ...pictures }: RulesViewProps) {
   );
 }
 
-function Loaded({ tab, sessionId, ...pictures }: RulesViewProps) {
+function Loaded({ tab, sessionId, ...pictures }: Omit<RulesViewProps, "projectId" | "workspace">) {
   const set = useRules((state) => state.set);
   const loadError = useRules((state) => state.loadError);
   const load = useRules((state) => state.load);
+  const projectId = useRules((state) => state.projectId);
   if (set === null && loadError === null) return <p className={styles.empty}>Loading the rules…</p>;
   return (
     <>
@@ -79,7 +86,7 @@ function Loaded({ tab, sessionId, ...pictures }: RulesViewProps) {
         <div className={styles.banner} data-tone="danger" role="alert">
           <p>Could not load the rules: {loadError}</p>
           <div>
-            <Button size="small" onClick={() => void load()}>
+            <Button size="small" onClick={() => void load(projectId)}>
               Try again
             </Button>
           </div>
@@ -90,7 +97,7 @@ function Loaded({ tab, sessionId, ...pictures }: RulesViewProps) {
   );
 }
 
-function Content({ tab, sessionId, ...pictures }: RulesViewProps) {
+function Content({ tab, sessionId, ...pictures }: Omit<RulesViewProps, "projectId" | "workspace">) {
   const set = useRules((state) => state.set);
   const problem = useRules((state) => state.problem);
   if (set === null) return null;

@@ -18,6 +18,8 @@ export interface Problem {
 }
 
 interface RulesStore {
+  /** The workspace whose rules they are. */
+  projectId: string;
   set: RuleSet | null;
   loadError: string | null;
   /** A change is on its way; the buttons rest meanwhile. */
@@ -29,7 +31,7 @@ interface RulesStore {
   /** What others changed while we edited; none while nobody did. */
   conflict: Change[] | null;
 
-  load: () => Promise<void>;
+  load: (projectId: string) => Promise<void>;
   revoke: (id: string) => Promise<void>;
   trust: (digest: string) => Promise<void>;
   save: () => Promise<void>;
@@ -46,45 +48,49 @@ export const useRules = create<RulesStore>()((set, get) => {
     setDraft(draft && rebased(draft, next.version, projectRules(next.rules)));
     set({ set: next, isBusy: false, loadError: null, problem: null, conflict: null, done });
   };
-  const act = async (action: () => Promise<RuleSet>, done: string) => {
+  const act = async (action: (projectId: string) => Promise<RuleSet>, done: string) => {
+    const { projectId } = get();
     set({ isBusy: true, problem: null, done: "" });
     try {
-      accept(await action(), done);
+      const next = await action(projectId);
+      if (get().projectId === projectId) accept(next, done);
     } catch (error) {
-      set({ isBusy: false, problem: problemOf(error, []) });
+      if (get().projectId === projectId) set({ isBusy: false, problem: problemOf(error, []) });
     }
   };
   const setDraft = (draft: Draft | null) => {
     const kept = draft && countChanges(draft) > 0 ? draft : null;
-    writeStored("sessionStorage", "rules-draft", kept && JSON.stringify(kept));
+    writeStored("sessionStorage", draftKey(get().projectId), kept && JSON.stringify(kept));
     set({ draft: kept });
   };
 
   return {
+    projectId: "",
     set: null,
     loadError: null,
     isBusy: false,
     problem: null,
     done: "",
-    draft: storedDraft(),
+    draft: null,
     conflict: null,
 
-    async load() {
-      set({ loadError: null, problem: null, done: "" });
+    async load(projectId) {
+      set((before) => ({ loadError: null, problem: null, done: "", ...(before.projectId === projectId ? {} : another(projectId)) }));
       try {
-        set({ set: await fetchRules() });
+        const found = await fetchRules(projectId);
+        if (get().projectId === projectId) set({ set: found });
       } catch (error) {
-        set({ loadError: messageOf(error) });
+        if (get().projectId === projectId) set({ loadError: messageOf(error) });
       }
     },
-    revoke: (id) => act(() => revokeRule(id), "Revoked"),
-    trust: (digest) => act(() => trustFile(digest), "Trusted: its rules hold from now on"),
+    revoke: (id) => act((projectId) => revokeRule(projectId, id), "Revoked"),
+    trust: (digest) => act((projectId) => trustFile(projectId, digest), "Trusted: its rules hold from now on"),
     async save() {
-      const { draft } = get();
+      const { projectId, draft } = get();
       if (!draft) return;
       set({ isBusy: true, problem: null, done: "" });
       try {
-        const next = await replaceRules(draft.version, draft.rows.map(inputOf));
+        const next = await replaceRules(projectId, draft.version, draft.rows.map(inputOf));
         setDraft(null);
         set({ set: next, isBusy: false, conflict: null, done: "Saved" });
       } catch (error) {
@@ -119,7 +125,7 @@ export const useRules = create<RulesStore>()((set, get) => {
   /** The rules are not what the draft began with: fetches what stands, and says what is different. */
   async function refresh({ base }: Draft) {
     try {
-      const next = await fetchRules();
+      const next = await fetchRules(get().projectId);
       set({ set: next, isBusy: false, conflict: changesBetween(base, projectRules(next.rules)) });
     } catch (error) {
       set({ isBusy: false, problem: problemOf(error, []) });
@@ -149,9 +155,16 @@ function isChanged(error: unknown): boolean {
   return error instanceof Refused && error.status === 409;
 }
 
-function storedDraft(): Draft | null {
+/** The state of a workspace that has not been looked at yet. */
+function another(projectId: string): Pick<RulesStore, "projectId" | "set" | "isBusy" | "draft" | "conflict"> {
+  return { projectId, set: null, isBusy: false, draft: storedDraft(projectId), conflict: null };
+}
+
+const draftKey = (projectId: string) => `rules-draft.${projectId}`;
+
+function storedDraft(projectId: string): Draft | null {
   try {
-    return JSON.parse(readStored("sessionStorage", "rules-draft") ?? "null") as Draft | null;
+    return JSON.parse(readStored("sessionStorage", draftKey(projectId)) ?? "null") as Draft | null;
   } catch {
     return null;
   }

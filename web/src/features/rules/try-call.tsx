@@ -32,7 +32,7 @@ export function TryCall(pictures: Pictures) {
   const check = (asked: Call) => {
     const request = requestOf(asked);
     setNotJson(request === null);
-    if (request) ask(() => checkCall({ ...request, ...rulesOfDraft() }));
+    if (request) ask(() => checkCall(useRules.getState().projectId, { ...request, ...rulesOfDraft() }));
   };
   const onSubmit = (event: React.FormEvent) => {
     event.preventDefault();

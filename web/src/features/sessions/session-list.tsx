@@ -1,8 +1,8 @@
-import { Link } from "wouter";
 
 import type { SessionView } from "../../api/message";
 import { ago } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
+import { PageLink } from "../../ui/page-link";
 import { Visible } from "../../ui/visible";
 import styles from "./session-list.module.css";
 
@@ -21,9 +21,9 @@ export function SessionList({ sessions, error, currentId, onChoose }: SessionLis
     <ul className={styles.list}>
       {sessions.map((session) => (
         <li key={session.session_id}>
-          <Link
+          <PageLink
             href={`/agent/${encodeURIComponent(session.session_id)}`}
-            className={styles.link ?? ""}
+            className={styles.link}
             aria-current={session.session_id === currentId ? "page" : undefined}
             onClick={onChoose}
           >
@@ -38,7 +38,7 @@ export function SessionList({ sessions, error, currentId, onChoose }: SessionLis
               )}
               {ago(session.updated_at, now)}
             </span>
-          </Link>
+          </PageLink>
         </li>
       ))}
     </ul>

@@ -11,19 +11,19 @@ export interface Sessions {
 }
 
 /** `version` is anything that changes when the list does: a run that starts or ends. */
-export function useSessions(version: string): Sessions {
+export function useSessions(projectId: string, version: string): Sessions {
   const [state, setState] = useState<Sessions>({ sessions: [], error: null, isUnauthorized: false });
   useEffect(() => {
     let isCurrent = true;
     const apply = (change: (before: Sessions) => Sessions) => isCurrent && setState(change);
-    listSessions().then(
+    listSessions(projectId).then(
       (sessions) => apply(() => ({ sessions, error: null, isUnauthorized: false })),
       (error: unknown) => apply((before) => failed(before, error)),
     );
     return () => {
       isCurrent = false;
     };
-  }, [version]);
+  }, [projectId, version]);
   return state;
 }
 

@@ -37,10 +37,23 @@ impl Store {
         before: Option<(Timestamp, ApprovalId)>,
         limit: usize,
     ) -> Result<Vec<Approval>, StoreError> {
-        let project = project.clone();
+        self.executions_in(vec![project.clone()], filter, before, limit).await
+    }
+
+    /// Returns calls of several projects, the latest first, before a place in that order.
+    pub async fn executions_in(
+        &self,
+        projects: Vec<ProjectId>,
+        filter: ExecutionFilter,
+        before: Option<(Timestamp, ApprovalId)>,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
+        if projects.is_empty() {
+            return Ok(Vec::new());
+        }
         self.readers
             .read(move |db| {
-                let mut wanted = Wanted::of(project.as_str());
+                let mut wanted = Wanted::of(&projects);
                 wanted.filter(&filter);
                 if let Some((at, id)) = before {
                     wanted.and(
@@ -67,8 +80,12 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(project: &'a str) -> Self {
-        Self { sql: "project_id = $1".to_owned(), values: vec![project.into()] }
+    fn of(projects: &'a [ProjectId]) -> Self {
+        let names: Vec<_> = (1..=projects.len()).map(|number| format!("${number}")).collect();
+        Self {
+            sql: format!("project_id IN ({})", names.join(", ")),
+            values: projects.iter().map(|project| project.as_str().into()).collect(),
+        }
     }
 
     fn filter(&mut self, filter: &'a ExecutionFilter) {

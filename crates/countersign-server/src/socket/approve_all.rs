@@ -1,0 +1,168 @@
+//! `approve_all`: exactly the requests that a person saw, each with its digest, each with its answer.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::http::StatusCode;
+use countersign_core::{ApprovalId, By, Decision, Digest, ProjectId, Risk, Status};
+use futures_util::{StreamExt, stream};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::command::{Refused, SeenRequest};
+use super::inbox::{InboxReach, project_of_request};
+use crate::access::Caller;
+use crate::app::App;
+use crate::decide::Speaker;
+use crate::error::ApiError;
+use crate::in_time::in_time;
+
+/// How many requests one command may list.
+const MOST: usize = 1000;
+
+/// How many are decided at a time.
+const AT_A_TIME: usize = 8;
+
+/// What came of one request of an `approve_all`.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApproveAnswer {
+    request_id: String,
+    outcome: ApproveOutcome,
+    /// Why it was refused: `high_risk`, `digest_mismatch`, `already_settled`, `not_found`, or what
+    /// went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    code: Option<&'static str>,
+    /// The same as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    message: Option<String>,
+}
+
+/// Whether a request of an `approve_all` was approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ApproveOutcome {
+    Approved,
+    Refused,
+}
+
+/// A list of requests to approve, and who says so.
+pub(super) struct ApprovalBatch {
+    pub(super) app: App,
+    pub(super) caller: Caller,
+    pub(super) project: ProjectId,
+    pub(super) reach: InboxReach,
+    pub(super) requests: Vec<SeenRequest>,
+}
+
+/// Checks that a command lists what it wants approved.
+pub(super) fn check_requests(
+    requests: Option<Vec<SeenRequest>>,
+) -> Result<Vec<SeenRequest>, Refused> {
+    let Some(requests) = requests else {
+        let why = "`approve_all` approves what was seen, not what happens to wait: send \
+                   `\"requests\": [{\"request_id\": …, \"digest\": …}]` with each request that was shown";
+        return Err(("requests_missing", why.to_owned()));
+    };
+    if requests.len() > MOST {
+        let why = format!("`requests` lists {MOST} at the most; send the rest in another command");
+        return Err(("too_many_requests", why));
+    }
+    // Said twice is said once.
+    let mut said = HashSet::new();
+    Ok(requests.into_iter().filter(|request| said.insert(request.clone())).collect())
+}
+
+impl ApprovalBatch {
+    /// Approves the requests and returns what came of each, in their order.
+    ///
+    /// Runs on a task of its own: it comes to its end whether or not its sender is still there.
+    pub(super) async fn approve(self) -> Vec<ApproveAnswer> {
+        let database_failed = AtomicBool::new(false);
+        let answers: Vec<_> =
+            self.requests.iter().map(|request| self.answer_one(request, &database_failed)).collect();
+        stream::iter(answers).buffered(AT_A_TIME).collect().await
+    }
+
+    async fn answer_one(
+        &self,
+        request: &SeenRequest,
+        database_failed: &AtomicBool,
+    ) -> ApproveAnswer {
+        let approved = self.approve_one(request, database_failed).await;
+        answer(request.request_id.clone(), approved)
+    }
+
+    async fn approve_one(
+        &self,
+        request: &SeenRequest,
+        database_failed: &AtomicBool,
+    ) -> Result<(), Refused> {
+        // A database that failed for one is not waited for again for each of the others.
+        if database_failed.load(Ordering::Relaxed) {
+            return Err(("store", "the database failed before this one; send it again".to_owned()));
+        }
+        let approved = self.try_one(request).await;
+        if matches!(&approved, Err((_, status)) if status.is_server_error()) {
+            database_failed.store(true, Ordering::Relaxed);
+        }
+        approved.map_err(|(refused, _)| refused)
+    }
+
+    async fn try_one(&self, request: &SeenRequest) -> Result<(), (Refused, StatusCode)> {
+        let unknown = || {
+            let why = format!("no request has the id `{}`", request.request_id);
+            (("not_found", why), StatusCode::NOT_FOUND)
+        };
+        let id: ApprovalId = request.request_id.parse().map_err(|_| unknown())?;
+        self.app.sign_ins.check_not_revoked(&self.caller).await.map_err(told)?;
+        let project = project_of_request(&self.app, &self.project, self.reach, id).await;
+        let project = project.map_err(told)?;
+        let speaker = Speaker { app: &self.app, project: &project, person: &self.caller.name };
+        let asked = match speaker.own(id).await {
+            Ok(asked) => asked,
+            Err(error) if error.status == StatusCode::NOT_FOUND => return Err(unknown()),
+            Err(error) => return Err(told(error)),
+        };
+        let refused = |code, why: &str| Err(((code, why.to_owned()), StatusCode::CONFLICT));
+        if asked.status() != Status::AwaitingApproval {
+            return refused("already_settled", "it no longer waits: it is decided, or has expired");
+        }
+        if asked.risk >= Risk::High {
+            return refused("high_risk", "its risk is HIGH: look at it, and decide it by itself");
+        }
+        let seen = Digest::from(request.digest.clone());
+        let decision = Decision::Approve { by: By::Person(self.caller.name.clone()) };
+        let gate = self.app.gate.clone();
+        let decided = in_time(async move { gate.decide(id, decision, Some(seen)).await }).await;
+        decided.map(drop).map_err(told)
+    }
+}
+
+fn told(error: ApiError) -> (Refused, StatusCode) {
+    let code = match error.code {
+        "drift" => "digest_mismatch",
+        "expired" => "already_settled",
+        "unknown_request" => "not_found",
+        other => other,
+    };
+    ((code, error.message), error.status)
+}
+
+fn answer(request_id: String, approved: Result<(), Refused>) -> ApproveAnswer {
+    match approved {
+        Ok(()) => ApproveAnswer {
+            request_id,
+            outcome: ApproveOutcome::Approved,
+            code: None,
+            message: None,
+        },
+        Err((code, message)) => ApproveAnswer {
+            request_id,
+            outcome: ApproveOutcome::Refused,
+            code: Some(code),
+            message: Some(message),
+        },
+    }
+}
