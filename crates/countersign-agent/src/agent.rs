@@ -328,6 +328,7 @@ impl Watch {
             | Event::Undone { .. }
             | Event::Rehearsed { .. }
             | Event::ClientLookWanted { .. }
+            | Event::ConversationMended { .. }
             | Event::SettingsChanged => return Ok(None),
         }))
     }

@@ -45,7 +45,7 @@ mod tools;
 mod undo;
 mod ways;
 
-pub use app::{ModelSource, ServerConfig};
+pub use app::{ModelSource, RunDefaults, ServerConfig};
 pub use connections::ConnectionLimits;
 pub use hook_spool::{HookSpool, SpooledCall, SpooledLine, SpooledResult, SpooledVerdict};
 pub use host_names::{HostName, HostNames, PublicUrl};

@@ -8,7 +8,7 @@ use countersign_gate::{StoreError, after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, ServerConfig, ServerPlace};
+use crate::app::{App, RunDefaults, ServerConfig, ServerPlace};
 use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
 use crate::guard::Guard;
 use crate::hook_spool::HookSpool;
@@ -26,6 +26,7 @@ pub struct Server {
     body_patience: Duration,
     connection_limits: ConnectionLimits,
     place: ServerPlace,
+    run_defaults: RunDefaults,
 }
 
 /// Why a server did not serve.
@@ -50,8 +51,8 @@ impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
         let connection_limits = ConnectionLimits::default();
-        let place = ServerPlace::default();
-        Self { config, body_patience: body::PATIENCE, connection_limits, place }
+        let (place, run_defaults) = (ServerPlace::default(), RunDefaults::default());
+        Self { config, body_patience: body::PATIENCE, connection_limits, place, run_defaults }
     }
 
     /// Sets the names that the server answers to beside its own addresses.
@@ -73,6 +74,12 @@ impl Server {
     pub fn with_hook_spool(mut self, spool: HookSpool) -> Self {
         self.place.hook_spool = Some(spool);
         self
+    }
+
+    /// Sets what runs of the server's own loop are given unless they say otherwise.
+    #[must_use]
+    pub fn with_run_defaults(self, run_defaults: RunDefaults) -> Self {
+        Self { run_defaults, ..self }
     }
 
     /// Sets how long the body of a request may take to come.
@@ -107,8 +114,9 @@ impl Server {
         let identity = gate.server_identity().await?;
         let ServerPlace { host_names, local, hook_spool } = self.place;
         let named = (host_names.clone(), local);
+        let (patience, defaults) = (self.body_patience, self.run_defaults);
         let app =
-            App::new(self.config, address, identity, self.body_patience, stopping.clone(), named);
+            App::new(self.config, address, identity, patience, defaults, stopping.clone(), named);
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;

@@ -20,9 +20,9 @@ pub(crate) struct AtServer {
     /// The data folder, where tokens of this machine are [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
     pub(crate) data: Option<PathBuf>,
-    /// The project there.
-    #[arg(long, value_name = "ID", default_value = "default")]
-    pub(crate) project: String,
+    /// The project there [default: the first one; for `approvals` and `undo` all of them].
+    #[arg(long, value_name = "ID")]
+    pub(crate) project: Option<String>,
     /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else what the data folder has].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

@@ -7,6 +7,7 @@ use countersign_gate::TokenRole;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::consent::USUAL_SERVER;
@@ -28,6 +29,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// A project at a server.
+#[derive(Clone)]
 pub(crate) struct Link {
     http: Client,
     /// For the stream, which has no end but must not fall silent.
@@ -35,6 +37,13 @@ pub(crate) struct Link {
     base: Url,
     project: Url,
     token: SecretString,
+}
+
+/// A project as the server lists it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ListedProject {
+    #[serde(rename = "project_id")]
+    pub(crate) id: String,
 }
 
 /// Why the server did not do what it was asked for.
@@ -62,12 +71,12 @@ impl Link {
     /// Returns the way that a person's command takes: to the server and with the token that were named,
     /// or else to the one that runs on the data folder, with what opens its door for its user.
     pub(crate) fn for_person(at: &AtServer) -> anyhow::Result<Self> {
-        Self::new(&server_url(at), &at.project, credential(at)?)
+        Self::new(&server_url(at), project_of(at), credential(at)?)
     }
 
     /// Returns the way that somebody who runs calls takes: with a token of the role `agent`.
     pub(crate) async fn for_agent(at: &AtServer) -> anyhow::Result<Self> {
-        Self::new(&server_url(at), &at.project, agent_credential(at).await?)
+        Self::new(&server_url(at), project_of(at), agent_credential(at).await?)
     }
 
     /// Returns the way to a project. Nothing is sent yet.
@@ -91,6 +100,40 @@ impl Link {
         let (http, streaming) = made().context("the HTTP client cannot be made")?;
         let project = below(&base, &["my", "projects", project]);
         Ok(Self { http, streaming, base, project, token })
+    }
+
+    /// Returns the way to another project of the same server.
+    pub(crate) fn to_project(&self, project: &str) -> Self {
+        Self { project: below(&self.base, &["my", "projects", project]), ..self.clone() }
+    }
+
+    /// Returns the projects of the server, the default one first.
+    pub(crate) async fn projects(&self) -> Result<Vec<ListedProject>, LinkError> {
+        let mut projects = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let query: Vec<_> = cursor.as_deref().map(|it| ("cursor", it)).into_iter().collect();
+            let page = self.get_at_server(&["my", "projects"], &query).await?;
+            let listed = page.get("projects").and_then(Value::as_array).into_iter().flatten();
+            projects.extend(listed.filter_map(|it| ListedProject::deserialize(it).ok()));
+            cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+            if cursor.is_none() {
+                return Ok(projects);
+            }
+        }
+    }
+
+    /// Returns the answer to a question that is not about one project.
+    pub(crate) async fn get_at_server(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Value, LinkError> {
+        let mut url = below(&self.base, path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        answer(self.signed(self.http.get(url)).timeout(ANSWER)).await
     }
 
     /// Returns the answer to a question.
@@ -157,6 +200,11 @@ impl Link {
     }
 }
 
+/// Returns the project that was named, or the first one.
+fn project_of(at: &AtServer) -> &str {
+    at.project.as_deref().unwrap_or("default")
+}
+
 /// Returns where the server is that was named, or that runs here.
 fn server_url(at: &AtServer) -> String {
     if !at.server.is_empty() {
@@ -168,7 +216,7 @@ fn server_url(at: &AtServer) -> String {
 
 /// Returns what a person's command comes in with: the token that was named, or what the server that runs
 /// here leaves for its own user.
-pub(crate) fn credential(at: &AtServer) -> anyhow::Result<ServerCredential> {
+fn credential(at: &AtServer) -> anyhow::Result<ServerCredential> {
     if let Some(named) = named_credential(at)? {
         return Ok(named);
     }

@@ -18,7 +18,8 @@ use countersign_gate::{
     WORKSPACE_FILE,
 };
 use countersign_server::{
-    ApprovalSwitch, Credential, HookSpool, HostNames, ModelSource, ServeError, Server, ServerConfig,
+    ApprovalSwitch, Credential, HookSpool, HostNames, ModelSource, RunDefaults, ServeError, Server,
+    ServerConfig,
 };
 use countersign_tools::{Catalogue, Confinement, Environment, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -87,6 +88,10 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         model,
         credential,
         metrics: Arc::new(move || metrics.render()),
+    })
+    .with_run_defaults(RunDefaults {
+        system_prompt: args.system_prompt.clone(),
+        max_tokens: args.max_tokens,
     });
     let spool = HookSpool::in_folder(&record::data_folder(args.common.data.as_deref())?);
     let server = server.with_host_names(names.clone()).with_local_credential(local);
