@@ -163,13 +163,11 @@ impl SignIns {
         if self.failed.are_too_many(now) {
             return Ok(TypedSignIn::TooManyAttempts);
         }
-        match self.exchange(given).await? {
-            Some(secrets) => Ok(TypedSignIn::Good(secrets)),
-            None => {
-                self.failed.note(now);
-                Ok(TypedSignIn::Unknown)
-            }
+        if let Some(secrets) = self.exchange(given).await? {
+            return Ok(TypedSignIn::Good(secrets));
         }
+        self.failed.note(now);
+        Ok(TypedSignIn::Unknown)
     }
 
     /// Exchanges a token or the link for the secrets of a page.

@@ -45,13 +45,12 @@ impl OwnChild<'_> {
         }
         let (done, waited) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(child.wait_with_output()));
-        match waited.recv_timeout(self.time) {
-            Ok(output) => output.map_err(|error| format!("`{program}`: {error}")),
-            Err(_) => {
-                let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
-                Err(format!("`{program}` did not end within {} s", self.time.as_secs()))
-            }
+        if let Ok(output) = waited.recv_timeout(self.time) {
+            return output.map_err(|error| format!("`{program}`: {error}"));
         }
+        // It may have ended in this moment.
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        Err(format!("`{program}` did not end within {} s", self.time.as_secs()))
     }
 
     fn hides(&self, name: &OsStr) -> bool {

@@ -61,6 +61,7 @@ bubblewrap can keep it from the network. What the file was before is kept for `h
 
 /// Which settings.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct HookPlace {
     /// Yours, for every project (`~/.claude/settings.json`); this is the default.
     #[arg(long, conflicts_with_all = ["project", "local"])]

@@ -32,13 +32,10 @@ const TESTED: Version = Version { major: 2, minor: 1, patch: 325 };
 /// Says which CLI there is, and whether it is one that we can work with.
 pub(super) fn version(args: &DoctorArgs) -> Finding {
     let setup = ClaudeSetup { cli: args.claude.clone(), env: environment::for_claude() };
-    let cli = match setup.find() {
-        Ok(cli) => cli,
-        Err(_) => {
-            let text = "not found on the path or where installers put it; name it with --claude. Only \
-                        needed to run it from the page";
-            return Finding::new(CLI, Mark::Note, text);
-        }
+    let Ok(cli) = setup.find() else {
+        let text = "not found on the path or where installers put it; name it with --claude. Only \
+                    needed to run it from the page";
+        return Finding::new(CLI, Mark::Note, text);
     };
     let shown = cli.display();
     match version_of(&cli) {

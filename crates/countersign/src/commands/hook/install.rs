@@ -280,17 +280,16 @@ impl File {
     /// Gives back what was there before us, if the person agrees.
     fn give_back(&self, place: &HookPlace, backup: &SettingsBackup) -> anyhow::Result<()> {
         self.confirm(place, backup.before.as_deref())?;
-        match &backup.before {
-            Some(text) => self.write(text)?,
-            None => {
-                fs::remove_file(&self.path)
-                    .with_context(|| format!("could not remove `{}`", self.path.display()))?;
-                if backup.made_folder
-                    && let Some(folder) = self.path.parent()
-                {
-                    // Others may have put something there since.
-                    let _ = fs::remove_dir(folder);
-                }
+        if let Some(text) = &backup.before {
+            self.write(text)?;
+        } else {
+            fs::remove_file(&self.path)
+                .with_context(|| format!("could not remove `{}`", self.path.display()))?;
+            if backup.made_folder
+                && let Some(folder) = self.path.parent()
+            {
+                // Others may have put something there since.
+                let _ = fs::remove_dir(folder);
             }
         }
         SettingsBackup::forget(&self.path);

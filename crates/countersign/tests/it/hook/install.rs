@@ -153,7 +153,7 @@ fn where_hooks_are_disabled_it_does_not_claim_to_be_installed() {
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{file}: {}", stderr(&output));
         assert!(stderr(&output).contains("calls no hook"), "{}", stderr(&output));
-        assert_eq!(read(&path)["hooks"].is_object(), false, "{file}");
+        assert!(!read(&path)["hooks"].is_object(), "{file}");
         let claims = String::from_utf8_lossy(&output.stdout).contains("asks Countersign now");
         assert_eq!(claims, code == 0, "{file}: {output:?}");
     };
