@@ -53,7 +53,7 @@ impl Approval {
                 attachments: Vec::new(),
                 reported: true,
             },
-            Reported::Failed(error) => State::Failed {
+            Reported::Failed(error) | Reported::Drifted(error) => State::Failed {
                 by: Some(by),
                 at: now,
                 failure: tool_error(error),
