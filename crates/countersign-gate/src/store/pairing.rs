@@ -134,6 +134,9 @@ pub(super) fn role(message: &Value) -> &str {
 
 /// Answers the calls that are open in the message that follows them; returns how many.
 fn supply_results(messages: &mut [Option<Value>], at: usize, open: &mut Vec<String>) -> u64 {
+    if open.is_empty() {
+        return 0;
+    }
     let Some(message) = messages.get_mut(at).and_then(Option::as_mut) else { return 0 };
     let Some(content) = message.get_mut("content") else { return 0 };
     if let Value::String(text) = content {
