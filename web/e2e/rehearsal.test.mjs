@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { RESULTS } from "./places.mjs";
-import { decide, dialog, done, openTab, rest, send, startWorld, transcript } from "./world.mjs";
+import { decide, dialog, done, openTab, readToEnd, rest, send, startWorld, transcript } from "./world.mjs";
 
 const COMMANDS = {
   sed: { command: "sed -i 's/price = 12/price = 9/' shop.js" },
@@ -55,6 +55,7 @@ async function rehearsal(page, prompt) {
 }
 
 async function approve(page, word, runs) {
+  await readToEnd(page);
   await decide(page, word);
   await done(page, runs);
 }

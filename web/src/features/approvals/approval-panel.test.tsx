@@ -17,10 +17,16 @@ const initial = useApprovals.getInitialState();
 
 beforeEach(() => {
   vi.useFakeTimers();
+  // Everything is painted at once.
+  vi.stubGlobal("requestAnimationFrame", (paint: FrameRequestCallback) => {
+    paint(0);
+    return 0;
+  });
   useApprovals.setState(initial, true);
 });
 
 afterEach(() => {
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.clearAllMocks();
 });
@@ -249,6 +255,16 @@ test("a key that came too early is told, and does not make the next one wait lon
   expect(sent()).toEqual([["q1", "approve", ""]]);
 });
 
+test("what was never painted is never decided", () => {
+  vi.stubGlobal("requestAnimationFrame", () => 0);
+  open(approvalRequest());
+  enter();
+  wait(60_000);
+  press("a");
+  fireEvent.click(button("Approve"));
+  expect(sent()).toEqual([]);
+});
+
 test("a held key does not decide", () => {
   open(approvalRequest());
   wait();
@@ -444,6 +460,7 @@ test("the dialog has no accessibility violations", async () => {
   open(approvalRequest({ request_id: "a" }), commandRequest("ls", { request_id: "b", risk_level: "HIGH" }));
   wait();
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   expect(await violations()).toEqual([]);
   act(() => useApprovals.getState().move(1));
   expect(await violations()).toEqual([]);
@@ -486,6 +503,7 @@ test("Escape closes the list first, then the panel", async () => {
   fireEvent.click(button("1 of 2"));
   const list = screen.getByRole("list", { name: "All that waits" });
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   expect(await violations()).toEqual([]);
   vi.useFakeTimers();
   fireEvent.keyDown(within(list).getAllByRole("button")[0] as HTMLElement, { key: "Escape" });

@@ -16,10 +16,16 @@ const initial = useApprovals.getInitialState();
 
 beforeEach(() => {
   vi.useFakeTimers();
+  // Everything is painted at once.
+  vi.stubGlobal("requestAnimationFrame", (paint: FrameRequestCallback) => {
+    paint(0);
+    return 0;
+  });
   useApprovals.setState(initial, true);
 });
 
 afterEach(() => {
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.clearAllMocks();
 });
@@ -164,6 +170,7 @@ test("what is history is told as question and answer", () => {
 test("both are sound for those who do not see", async () => {
   open(questionRequest(), genericRequest("ExitPlanMode", { plan: "# Tidy\n\n- sweep" }, { request_id: "q2", tool_use_id: "t2" }));
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   expect(await violations(document.body)).toEqual([]);
   act(() => useApprovals.getState().move(1));
   expect(await violations(document.body)).toEqual([]);

@@ -22,10 +22,16 @@ const always = { allowed_decisions: ALL, proposals: PROPOSALS };
 
 beforeEach(() => {
   vi.useFakeTimers();
+  // Everything is painted at once.
+  vi.stubGlobal("requestAnimationFrame", (paint: FrameRequestCallback) => {
+    paint(0);
+    return 0;
+  });
   useApprovals.setState(initial, true);
 });
 
 afterEach(() => {
+  vi.unstubAllGlobals();
   vi.useRealTimers();
   vi.clearAllMocks();
 });
@@ -233,6 +239,7 @@ test("menu and editor have no accessibility violations", async () => {
   click(MENU);
   click("Edit first");
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   expect(await violations()).toEqual([]);
 });
 

@@ -10,20 +10,36 @@ export interface Armed {
   acceptsKey: () => boolean;
 }
 
-/** `look` is what is on the screen: whenever it changes, the wait begins. */
+/** `look` is what is on the screen: whenever it changes, the wait begins, once it has been painted. A tab that paints nothing decides nothing. */
 export function useArmed(look: string | null): Armed {
   const [armedLook, setArmedLook] = useState<string | null>(null);
-  const inertSince = useRef(0);
+  const paintedAt = useRef(Infinity);
 
   // Before anything can be pressed on it: a press for the card before it must not reach this one.
   useLayoutEffect(() => {
-    inertSince.current = performance.now();
+    paintedAt.current = Infinity;
   }, [look]);
   useEffect(() => {
-    const timer = setTimeout(() => setArmedLook(look), INERT_MS);
-    return () => clearTimeout(timer);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const cancel = afterPaint(() => {
+      paintedAt.current = performance.now();
+      timer = setTimeout(() => setArmedLook(look), INERT_MS);
+    });
+    return () => {
+      cancel();
+      clearTimeout(timer);
+    };
   }, [look]);
 
-  const acceptsKey = useCallback(() => performance.now() - inertSince.current >= INERT_MS, []);
+  const acceptsKey = useCallback(() => performance.now() - paintedAt.current >= INERT_MS, []);
   return { isArmed: look !== null && armedLook === look, acceptsKey };
+}
+
+/** The frame after the next one begins when the next one has been painted. */
+function afterPaint(action: () => void): () => void {
+  let frame = 0;
+  frame = requestAnimationFrame(() => {
+    frame = requestAnimationFrame(action);
+  });
+  return () => cancelAnimationFrame(frame);
 }
