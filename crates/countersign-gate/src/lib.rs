@@ -49,7 +49,7 @@ pub use countersign_core::Event;
 pub use edit::{Amended, Edit};
 pub use executors::Role;
 pub use follow::{Follow, Seen};
-pub use gate::{DecideError, Gate, Passage, new_id};
+pub use gate::{ACTIVITY, DecideError, Gate, Passage, new_id};
 pub use glance::{rules_at, server_key_at};
 pub use identity::{ServerIdentity, ServerPublicKey};
 pub use journal::Journal;
@@ -63,9 +63,9 @@ pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
     Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
-    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun,
-    Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError,
-    StoredProject, StoredRule, TokenRole, Undo, floor,
+    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MaskedCall, MessageRow, NewMessage,
+    NewRun, Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store,
+    StoreError, StoredProject, StoredRule, TokenRole, Undo, floor,
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;

@@ -16,8 +16,10 @@ mod executors;
 mod failure;
 mod floor;
 mod fresh;
+mod hidden_message;
 mod ledger;
 mod lock;
+mod masking;
 mod postgres;
 mod projects;
 mod readers;
@@ -41,7 +43,7 @@ use jiff::Timestamp;
 
 pub(crate) use approvals::Kept;
 pub use approvals::{ExecutionFilter, Transition};
-pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
+pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, MaskedCall};
 pub use changes::{ChangedFiles, Undo};
 pub use conversations::{MessageRow, Recorded, SessionRow};
 use database::{Connection, Database};
@@ -149,6 +151,7 @@ impl Store {
             DatabaseUrl::Postgres(url) => Arc::new(Postgres::at(url)?),
         };
         database.migrate()?;
+        masking::mask_earlier(database.as_ref(), clock.now())?;
         let shared = database.is_shared();
         let signature = Signature::new(clock);
         let connection = database.writer()?;

@@ -4,7 +4,7 @@ use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId}
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversations::{append, touch};
+use super::conversations::{append, forget_answers, forget_clear, touch};
 use super::ledger::Ledger;
 use super::value::{Row, values};
 use super::{Store, StoreError, from_json, json};
@@ -129,7 +129,11 @@ impl Store {
                      WHERE id = $3 AND status = 'RUNNING'",
                     values![end.as_str(), now, key.run.to_string()],
                 )?;
-                if ended == 1 { say(ledger, &key, &messages, &events, now) } else { Ok(()) }
+                if ended == 1 {
+                    say(ledger, &key, &messages, &events, now)?;
+                    forget_clear(ledger, &key)?;
+                }
+                Ok(())
             })
             .await
     }
@@ -338,6 +342,9 @@ fn say(
     drives(ledger, key)?;
     for message in messages {
         append(ledger, key, message, now)?;
+    }
+    if !messages.is_empty() {
+        forget_answers(ledger, key)?;
     }
     for event in events {
         ledger.log(&key.project, Some(&key.session), Some(key.run), now, event)?;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says no by panicking")]
 
 mod auditing;
+mod contents;
 mod database;
 mod deciding;
 mod editing;
@@ -14,6 +15,8 @@ mod model;
 mod recovery;
 mod rehearsing;
 mod rules;
+mod secrets;
 mod tokens;
 mod undoing;
+mod upgrading;
 mod world;
