@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use countersign_core::{ApprovalId, Event, ProjectId, RunId, SessionId, Status, Usage};
+use countersign_core::{ApprovalId, Event, ProjectId, RunId, SessionId, Status, Usage, masked};
 use countersign_gate::{
     Clock, Follow, Gate, News, Rulebook, Seen, StoreError, SystemClock, Timeouts,
 };
@@ -79,6 +79,8 @@ const NEVER_ASKED: &str = "there is an on_tool_approval callback but auto_approv
                            call runs and the callback is never asked";
 
 /// What happens while an agent works.
+///
+/// As JSON it is what a browser reads: `{"type": "tool_approval", "toolName": "Bash", …}`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentEvent {
     /// Something is set up in a way that is surely not meant. Comes first.
@@ -105,6 +107,8 @@ pub enum AgentEvent {
     },
     /// A call that had to be asked for was decided (S5.5).
     ToolApproval {
+        /// The model's id of the call: which of several it is.
+        id: String,
         /// The tool.
         tool_name: String,
         /// What the model wants to give it.
@@ -340,8 +344,10 @@ impl Watch {
     ) -> Result<Option<AgentEvent>, StoreError> {
         let found = self.gate.store().approval(approval).await?;
         Ok(found.map(|it| AgentEvent::ToolApproval {
+            id: it.call.tool_use_id.to_string(),
             tool_name: it.call.tool_name,
-            params: it.call.input,
+            // Once it has run, its secrets are masked: so they always are.
+            params: masked(&it.call.input),
             approved,
         }))
     }

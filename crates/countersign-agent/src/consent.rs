@@ -9,13 +9,17 @@ use std::sync::Arc;
 use countersign_core::{Approval, ApprovalId, By, Decision, Mode, Stance};
 use countersign_gate::Terms;
 use countersign_tools::Tool;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 /// What a program is asked that decides by itself (S5.1).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolApprovalRequest {
+    /// The model's id of the call: which of several it is.
+    pub id: String,
     /// The tool.
     pub tool_name: String,
     /// What the model wants to give it.
@@ -55,6 +59,7 @@ impl Callback {
     /// Asks, on a task of its own: a callback that panics or blocks takes nobody along.
     pub(crate) async fn decide(&self, asked: &Approval) -> Decision {
         let request = ToolApprovalRequest {
+            id: asked.call.tool_use_id.to_string(),
             tool_name: asked.call.tool_name.clone(),
             params: asked.call.input.clone(),
         };

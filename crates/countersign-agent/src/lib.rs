@@ -17,6 +17,7 @@
 //! doctests of this crate.
 
 mod agent;
+mod agent_event_json;
 mod anthropic;
 mod call;
 mod claude_code;

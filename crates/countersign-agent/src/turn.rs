@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use countersign_core::{Effect, Event};
-use countersign_gate::{NewMessage, News};
+use countersign_gate::{ACTIVITY, NewMessage, News};
 use futures_util::future::join_all;
 use tokio::sync::Mutex;
 
@@ -76,6 +76,14 @@ impl<'a> Turn<'a> {
         };
         match answered {
             Ok(reply) => {
+                tracing::info!(
+                    target: ACTIVITY,
+                    run = %self.run.id(),
+                    stop_reason = reply.stop_reason.as_str(),
+                    input_tokens = reply.usage.input_tokens,
+                    output_tokens = reply.usage.output_tokens,
+                    "model answered"
+                );
                 let outcome = Outcome::of(&reply);
                 self.record(&reply.message, &outcome).await?;
                 Ok((reply.message, outcome))

@@ -1,6 +1,8 @@
 //! A bridge from the permission callback to people: what waits, who is told, and what happens if
 //! nobody answers.
 
+mod control_message;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, timeout_at};
 
+pub use self::control_message::{CanUseTool, ControlMessage, ControlResponseError};
 use crate::permission::{Decision, PermissionHandler, PermissionUpdate, ToolRequest};
 
 /// How many events a slow listener may lag behind before it misses some.
@@ -36,6 +39,8 @@ pub struct ApprovalBridge(Arc<Inner>);
 
 struct Inner {
     timeout: Duration,
+    /// What the model is told when nobody decides.
+    timed_out: String,
     waiting: Mutex<BTreeMap<String, Waiting>>,
     events: broadcast::Sender<BridgeEvent>,
 }
@@ -111,8 +116,23 @@ pub struct NotPending(pub String);
 impl ApprovalBridge {
     /// Makes a bridge on which a request waits this long.
     pub fn new(timeout: Duration) -> Self {
+        Self::saying(timeout, format!("nobody decided within {timeout:?}"))
+    }
+
+    /// Makes the same bridge for pages that know only the CLI's own protocol: [`ControlMessage`] is
+    /// what they are sent, [`decide_by_control_response`](Self::decide_by_control_response) takes what
+    /// they answer, and a request that nobody decides is denied with [`Self::TIMED_OUT`].
+    pub fn with_control_messages(timeout: Duration) -> Self {
+        Self::saying(timeout, Self::TIMED_OUT.to_owned())
+    }
+
+    /// What the model is told when nobody decides on a bridge
+    /// [`with_control_messages`](Self::with_control_messages).
+    pub const TIMED_OUT: &str = "Permission request timed out";
+
+    fn saying(timeout: Duration, timed_out: String) -> Self {
         let events = broadcast::channel(EVENTS).0;
-        Self(Arc::new(Inner { timeout, waiting: Mutex::default(), events }))
+        Self(Arc::new(Inner { timeout, timed_out, waiting: Mutex::default(), events }))
     }
 
     /// Listens. Who starts to, or has missed events, finds what waits with
@@ -170,7 +190,7 @@ impl Inner {
                 Ok(Err(_)) => Decision::deny("the bridge is gone"),
                 Err(_) => {
                     entry.outcome = Outcome::TimedOut;
-                    Decision::deny(format!("nobody decided within {:?}", self.timeout))
+                    Decision::deny(self.timed_out.clone())
                 }
             },
         }

@@ -21,6 +21,7 @@ pub use self::elsewhere::{Lease, NotTaken};
 pub use self::outside::Outside;
 pub use self::permit::Permit;
 pub use self::state::{By, Failure, State, Status};
+use crate::mask::fits_mask;
 use crate::shell::{Canonical, Part};
 use crate::{
     ApprovalId, ClientWitness, Digest, Effect, Preview, Proposal, Report, Risk, ToolCall,
@@ -162,6 +163,13 @@ impl Approval {
     #[must_use]
     pub fn bound(self) -> Self {
         Self { digest: self.binding(), ..self }
+    }
+
+    /// Returns whether an input of it, as it is kept, is the one that is given: once it is settled, its
+    /// secrets are masked.
+    pub fn keeps(&self, kept: &Value, given: &Value) -> bool {
+        let fits = || fits_mask(&canonical_json(kept), &canonical_json(given));
+        kept == given || (self.state.is_settled() && fits())
     }
 
     /// Returns the name of the state it is in.

@@ -59,7 +59,7 @@ pub use explain::{Explained, Look, explain};
 pub use host::{Host, UrlError};
 pub use id::{ApprovalId, ExecutionId, ProjectId, RuleId, RunId, SessionId, ToolUseId};
 pub use intake::parse_input;
-pub use mask::{holds_mask, masked, masked_text};
+pub use mask::{Secrets, holds_mask, masked, masked_text};
 pub use mode::Mode;
 pub use outcome::Outcome;
 pub use place::{Place, SecretNames, Side, Special, is_public, lexical};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 use crate::canonical_json;
@@ -34,21 +34,15 @@ const SECRET_STARTS: &[&str] = &[
 /// What stands in the place of a secret.
 const MASK: &str = "***";
 
+/// What stands in the place of a secret in what a model reads again: it must not take it for a value.
+const MODEL_MASK: &str = "[secret_removed]";
+
+/// The shortest secret that is looked for by its letters where nothing else gives it away.
+const SHORTEST: usize = 6;
+
 /// Returns a tool's input with values masked that are secret by name or by look.
 pub fn masked(input: &Value) -> Value {
-    match input {
-        Value::Object(fields) => Value::Object(
-            fields
-                .iter()
-                .map(|(name, value)| {
-                    (name.clone(), if is_secret_name(name) { MASK.into() } else { masked(value) })
-                })
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(masked).collect()),
-        Value::String(text) => Value::String(masked_text(text)),
-        other => other.clone(),
-    }
+    Secrets::default().hide_in(input)
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -61,56 +55,172 @@ fn is_secret_name(name: &str) -> bool {
 /// Words that are keys, private keys as a whole, passwords in addresses, and what follows a name like
 /// `token=` where it has the look of a value rather than of code.
 pub fn masked_text(text: &str) -> String {
-    let mut shown = by_word(text);
-    for (pattern, replacement) in PATTERNS.iter() {
-        if let Cow::Owned(changed) = pattern.replace_all(&shown, *replacement) {
-            shown = changed;
-        }
-    }
-    shown
+    Secrets::default().hide_in_text(text)
 }
 
-/// Secrets that are more than one word, each with what stands in its place.
-static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+/// The secrets of one record: what gives itself away in one place is hidden in all others, too.
+///
+/// Not to be printed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// The longest first, so that no part of one is left standing.
+    known: Vec<String>,
+    for_model: bool,
+}
+
+impl Secrets {
+    /// Returns the secrets that a value holds, by name or by look.
+    pub fn found_in(value: &Value) -> Self {
+        let mut found = Self::default();
+        found.learn(value);
+        found
+    }
+
+    /// Returns the same, to hide them from a model that reads its own words again.
+    #[must_use]
+    pub fn for_model(self) -> Self {
+        Self { for_model: true, ..self }
+    }
+
+    /// Looks for more secrets.
+    pub fn learn(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| match value {
+                Value::String(text) if is_secret_name(name) => self.know(text),
+                value => self.learn(value),
+            }),
+            Value::Array(items) => items.iter().for_each(|item| self.learn(item)),
+            Value::String(text) => self.learn_text(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Looks for more secrets in a text.
+    pub fn learn_text(&mut self, text: &str) {
+        let by_look = words(text).map(|(_, word)| word).filter(|word| looks_like_a_key(word));
+        by_look.for_each(|word| self.know(word));
+        for pattern in PATTERNS.iter() {
+            let found = pattern.captures_iter(text).filter_map(|it| it.name("secret"));
+            found.for_each(|secret| self.know(secret.as_str()));
+        }
+    }
+
+    /// Remembers a secret, unless it is so plain that hiding it would hide other things.
+    fn know(&mut self, secret: &str) {
+        let is_plain = secret.len() < 2 * SHORTEST && secret.chars().all(char::is_alphabetic);
+        if secret.len() >= SHORTEST && !is_plain && !self.known.iter().any(|it| it == secret) {
+            self.known.push(secret.to_owned());
+            self.known.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        }
+    }
+
+    /// Returns a value without these secrets, nor any other that gives itself away.
+    pub fn hide_in(&self, value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => Value::Object(
+                fields
+                    .iter()
+                    .map(|(name, value)| {
+                        let hidden = if is_secret_name(name) {
+                            self.mask().into()
+                        } else {
+                            self.hide_in(value)
+                        };
+                        (name.clone(), hidden)
+                    })
+                    .collect(),
+            ),
+            Value::Array(items) => Value::Array(items.iter().map(|it| self.hide_in(it)).collect()),
+            Value::String(text) => Value::String(self.hide_in_text(text)),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns a text without these secrets, nor any other that gives itself away.
+    pub fn hide_in_text(&self, text: &str) -> String {
+        let mut shown = Cow::Borrowed(text);
+        for secret in self.known.iter().filter(|secret| text.contains(secret.as_str())) {
+            shown = Cow::Owned(shown.replace(secret, self.mask()));
+        }
+        let mut shown = self.hide_words(&shown);
+        for pattern in PATTERNS.iter() {
+            let hidden = pattern.replace_all(&shown, |found: &Captures<'_>| self.hide_match(found));
+            if let Cow::Owned(changed) = hidden {
+                shown = changed;
+            }
+        }
+        shown
+    }
+
+    /// Replaces each word that looks like a key, wherever it stands.
+    fn hide_words(&self, text: &str) -> String {
+        let mut shown = String::with_capacity(text.len());
+        let mut end = 0;
+        for (start, word) in words(text) {
+            shown.push_str(text.get(end..start).unwrap_or_default());
+            shown.push_str(if looks_like_a_key(word) { self.mask() } else { word });
+            end = start + word.len();
+        }
+        shown + text.get(end..).unwrap_or_default()
+    }
+
+    /// Returns what a pattern has found, with the mask in the place of the secret.
+    fn hide_match(&self, found: &Captures<'_>) -> String {
+        let whole = found.get_match();
+        let Some(secret) = found.name("secret") else { return self.mask().to_owned() };
+        let (start, end) = (secret.start() - whole.start(), secret.end() - whole.start());
+        let (before, after) = (whole.as_str().get(..start), whole.as_str().get(end..));
+        [before.unwrap_or_default(), self.mask(), after.unwrap_or_default()].concat()
+    }
+
+    fn mask(&self) -> &'static str {
+        if self.for_model { MODEL_MASK } else { MASK }
+    }
+}
+
+/// Secrets that are more than one word.
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let names = "password|passwd|secret|token|api[_-]?key|access[_-]?key|credential";
     let patterns = [
-        (
-            "(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)"
-                .to_owned(),
-            "***",
-        ),
-        (
-            r"(?i)(authorization\s*[:=]\s*)((?:bearer|basic|token)\s+)?[^\s'\x22]{8,}".to_owned(),
-            "$1$2***",
-        ),
-        (r"(://[^/\s:@'\x22]+:)[^@\s/'\x22]+@".to_owned(), "$1***@"),
+        "(?s)(?<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))"
+            .to_owned(),
+        r"(?i)authorization\s*[:=]\s*(?:(?:bearer|basic|token)\s+)?(?<secret>[^\s'\x22]{8,})"
+            .to_owned(),
+        r"://[^/\s:@'\x22]+:(?<secret>[^@\s/'\x22]+)@".to_owned(),
         // A value, not code: no brackets, at least eight characters, a digit among them.
-        (
-            format!(
-                r"(?i)((?:{names})[a-z0-9_-]*['\x22]?\s*[=:]\s*['\x22]?)[a-z_+/.~!@#%^&*-]{{0,64}}[0-9][a-z0-9_+/.~!@#%^&*=-]{{3,}}"
-            ),
-            "$1***",
+        format!(
+            r"(?i)(?:{names})[a-z0-9_-]*['\x22]?\s*[=:]\s*['\x22]?(?<secret>[a-z_+/.~!@#%^&*-]{{0,64}}[0-9][a-z0-9_+/.~!@#%^&*=-]{{3,}})"
         ),
-        (format!(r"(?i)(--[a-z-]*(?:{names})[ =])[^\s'\x22-][^\s'\x22]{{3,}}"), "$1***"),
+        format!(r"(?i)--[a-z-]*(?:{names})[ =](?<secret>[^\s'\x22-][^\s'\x22]{{3,}})"),
     ];
-    let compiled =
-        patterns.into_iter().map(|(pattern, to)| Regex::new(&pattern).map(|it| (it, to)));
-    compiled.filter_map(Result::ok).collect()
+    patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
 });
 
-/// Replaces each word that looks like a key, wherever it stands.
-fn by_word(text: &str) -> String {
+/// Returns the words of a text in which a key could be, each with where it starts.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(is_word) {
-        let (gap, from) = rest.split_at(start);
-        let (word, after) = from.split_at(from.find(|c| !is_word(c)).unwrap_or(from.len()));
-        shown.push_str(gap);
-        shown.push_str(if looks_like_a_key(word) { MASK } else { word });
-        rest = after;
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text.get(from..)?.find(is_word)?;
+        let rest = text.get(start..)?;
+        let word = rest.get(..rest.find(|c| !is_word(c)).unwrap_or(rest.len()))?;
+        from = start + word.len();
+        Some((start, word))
+    })
+}
+
+/// Returns whether a text could be what another was before its secrets were masked.
+pub(crate) fn fits_mask(kept: &str, given: &str) -> bool {
+    let Some((first, masked)) = kept.split_once(MASK) else { return kept == given };
+    let (between, last) = masked.rsplit_once(MASK).unwrap_or(("", masked));
+    let Some(mut rest) = given.strip_prefix(first) else { return false };
+    for part in between.split(MASK) {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
     }
-    shown + rest
+    rest.ends_with(last)
 }
 
 /// Returns whether a changed input still holds the mask of a secret that it was shown without.
@@ -172,6 +282,47 @@ mod tests {
         assert!(holds_mask(&shown, &json!({"command": "curl -H 'x: ***' -v"})));
         assert!(!holds_mask(&shown, &json!({"command": "curl -v"})));
         assert!(!holds_mask(&json!({"command": "ls"}), &json!({"command": "echo ***"})));
+    }
+
+    #[test]
+    fn a_secret_that_one_place_gives_away_is_hidden_in_all() {
+        let call = json!({"api_key": "hunter2-x", "command": "mysql --password s3cret-pass db"});
+        let secrets = Secrets::found_in(&call);
+        assert_eq!(
+            secrets.hide_in_text("'--password' 's3cret-pass' said hunter2-x"),
+            "'--password' '***' said ***"
+        );
+        let secrets = secrets.for_model();
+        assert_eq!(
+            secrets.hide_in(&call),
+            json!({"api_key": "[secret_removed]", "command": "mysql --password [secret_removed] db"})
+        );
+        // Too plain to be looked for: that would hide half of the text.
+        let plain = Secrets::found_in(&json!({"token": "string"}));
+        assert_eq!(plain.hide_in_text("a string"), "a string");
+    }
+
+    #[test]
+    fn what_was_masked_is_known_again_by_what_is_left() {
+        for (kept, given, fits) in [
+            ("a *** b *** c", "a x b y c", true),
+            ("***", "anything", true),
+            ("plain", "plain", true),
+            ("plain", "plainer", false),
+            ("a *** c", "a x d", false),
+            ("a *** b *** c", "a x c", false),
+        ] {
+            assert_eq!(fits_mask(kept, given), fits, "{kept} {given}");
+        }
+    }
+
+    #[test]
+    fn hiding_twice_is_hiding_once() {
+        let text = "TOKEN=ghp_0123456789abcdefghij --password s3cret https://a:b1c2@h/ x";
+        for secrets in [Secrets::default(), Secrets::default().for_model()] {
+            let once = secrets.hide_in_text(text);
+            assert_eq!(secrets.hide_in_text(&once), once);
+        }
     }
 
     #[test]

@@ -253,6 +253,11 @@ impl Preview {
         }
     }
 
+    /// Returns whether lines of its diffs are left out, to be kept elsewhere.
+    pub fn leaves_lines_out(&self) -> bool {
+        self.files().iter().any(|file| file.omitted_lines.is_some())
+    }
+
     /// Returns how the rehearsal of a command stands, where there is one.
     pub fn rehearsal(&self) -> Option<&Rehearsal> {
         match self {

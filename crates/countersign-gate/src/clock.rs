@@ -39,7 +39,9 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the seam the others go through")]
     fn now(&self) -> Timestamp {
-        Timestamp::now()
+        let now = Timestamp::now();
+        // Whole milliseconds, as tables have them: what is told of a moment is the same everywhere.
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 
     fn running_for(&self) -> Duration {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_core::{
     AlreadySettled, Approval, ApprovalId, Decision, Digest, Failure, NotStartable, Permit, Planner,
-    ProjectId, RunId, SessionId, Status, ToolCall, ToolOutput,
+    ProjectId, RunId, SessionId, State, Status, ToolCall, ToolOutput,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -24,6 +24,9 @@ use crate::store::{Mending, NewRun, RunKey, Store, StoreError, Transition};
 use crate::submit::Submitted;
 use crate::timeouts::Timeouts;
 use crate::waiting::Waiting;
+
+/// The name under which the log tells of runs, calls and decisions: a line for each.
+pub const ACTIVITY: &str = "activity";
 
 /// Why a decision was not recorded.
 #[derive(Debug, thiserror::Error)]
@@ -256,6 +259,7 @@ impl Gate {
 
     /// Tells those in this process who wait for a call, or watch its time, that it moved.
     pub(crate) fn moved(&self, approval: &Approval) {
+        log_state(approval);
         self.inner.waiting.wake(approval.id);
         if approval.lapses_at().is_some() {
             self.inner.asked.notify_waiters();
@@ -271,7 +275,11 @@ impl Gate {
     pub async fn begin_run(&self, run: NewRun) -> Result<Option<Journal>, StoreError> {
         let (project, session) = (run.project.clone(), run.session.clone());
         let journal = self.journal(RunKey { project, session, run: run.id });
+        let (id, project, session) = (run.id, run.project.clone(), run.session.clone());
         let began = self.inner.store.begin_run(run, self.inner.clock.now()).await?;
+        if began {
+            tracing::info!(target: ACTIVITY, run = %id, %session, %project, "run started");
+        }
         Ok(began.then_some(journal))
     }
 
@@ -329,6 +337,33 @@ pub(crate) fn as_seen(stands: Approval, seen: Option<&Digest>) -> Result<Approva
         Some(seen) => stands.as_seen(seen).map_err(DecideError::Drift),
         None => Ok(stands),
     }
+}
+
+/// Says where a call stands, for who runs the server. Nothing that it was given or gave back.
+pub(crate) fn log_state(approval: &Approval) {
+    let by = match &approval.state {
+        State::Approved { by, .. } | State::Rejected { by, .. } => Some(by.to_string()),
+        _ => None,
+    };
+    let error_type = match &approval.state {
+        State::Failed { failure, .. } => Some(failure.error_type.as_str()),
+        _ => None,
+    };
+    let call = &approval.call;
+    tracing::info!(
+        target: ACTIVITY,
+        status = %approval.status(),
+        tool = call.tool_name,
+        verdict = ?approval.verdict.outcome,
+        risk = %approval.risk,
+        by,
+        error_type,
+        approval = %approval.id,
+        run = call.run.map(tracing::field::display),
+        session = %call.session,
+        project = %call.project,
+        "call"
+    );
 }
 
 /// Counts a decision that was recorded; the same one said again is none.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use countersign_core::{Event, ProjectId, RunId, SessionId};
 
 use crate::clock::Clock;
+use crate::gate::ACTIVITY;
 use crate::live::{Channels, Live, News};
 use crate::patience::patiently;
 use crate::store::{NewMessage, RunEnd, RunKey, Store, StoreError};
@@ -99,6 +100,13 @@ impl Journal {
             return Ok(());
         }
         self.settle();
+        tracing::info!(
+            target: ACTIVITY,
+            run = %self.key.run,
+            session = %self.key.session,
+            ?end,
+            "run ended"
+        );
         patiently(&self.clock, "the end of a run", pending(), || {
             self.store.end_run(&self.key, end, messages.clone(), events.clone(), self.clock.now())
         })

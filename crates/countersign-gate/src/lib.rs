@@ -53,7 +53,7 @@ pub use edit::{Amended, Edit};
 pub use executors::{ExecutorCandidate, Role};
 pub use follow::{Follow, Seen};
 pub use follow_all::FollowAll;
-pub use gate::{DecideError, Gate, Passage, new_id};
+pub use gate::{ACTIVITY, DecideError, Gate, Passage, new_id};
 pub use glance::{rules_at, server_key_at};
 pub use identity::{ServerIdentity, ServerPublicKey};
 pub use journal::Journal;
@@ -68,9 +68,9 @@ pub use seen::SeenCall;
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
     Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
-    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, Mending, MessageRow, NewMessage,
-    NewRun, Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store,
-    StoreError, StoredProject, StoredRule, TokenRole, Undo, floor, mend_conversation,
+    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MaskedCall, Mending, MessageRow,
+    NewMessage, NewRun, Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow,
+    Store, StoreError, StoredProject, StoredRule, TokenRole, Undo, floor, mend_conversation,
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;

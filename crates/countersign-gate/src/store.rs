@@ -17,8 +17,10 @@ mod executors;
 mod failure;
 mod floor;
 mod fresh;
+mod hidden_message;
 mod ledger;
 mod lock;
+mod masking;
 mod pairing;
 mod postgres;
 mod projects;
@@ -43,7 +45,7 @@ use jiff::Timestamp;
 
 pub(crate) use approvals::Kept;
 pub use approvals::{ExecutionFilter, Transition};
-pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd};
+pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, MaskedCall};
 pub use changes::{ChangedFiles, Undo};
 pub use client_looks::ConnectedExecutor;
 pub use conversations::{MessageRow, Recorded, SessionRow};
@@ -153,6 +155,7 @@ impl Store {
             DatabaseUrl::Postgres(url) => Arc::new(Postgres::at(url)?),
         };
         database.migrate()?;
+        masking::mask_earlier(database.as_ref(), clock.now())?;
         let shared = database.is_shared();
         let signature = Signature::new(clock);
         let connection = database.writer()?;

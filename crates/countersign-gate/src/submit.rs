@@ -11,7 +11,7 @@ use countersign_core::{
 use jiff::{Timestamp, TimestampRound, Unit};
 
 use crate::clock::after;
-use crate::gate::{Gate, new_id};
+use crate::gate::{Gate, log_state, new_id};
 use crate::rules::Terms;
 use crate::store::{Kept, StoreError};
 
@@ -154,7 +154,8 @@ impl Gate {
         let allowed = judged.allow(now).map_err(unexpected)?;
         let (started, permit) = allowed.start(now).map_err(unexpected)?;
         // The permit leaves this function only after the start is on disk.
-        self.inner().store.keep_approval(started, u64::MAX, now).await?;
+        self.inner().store.keep_approval(started.clone(), u64::MAX, now).await?;
+        log_state(&started);
         Ok(Submitted::Permitted(Box::new(permit)))
     }
 
@@ -222,7 +223,10 @@ impl Gate {
         let refused = judged.refuse(failure, now).map_err(unexpected)?;
         match self.inner().store.keep_approval(refused.clone(), u64::MAX, now).await? {
             Kept::Before(known) => self.known(known).await,
-            Kept::New | Kept::TooMany => Ok(Submitted::Refused(Box::new(refused))),
+            Kept::New | Kept::TooMany => {
+                log_state(&refused);
+                Ok(Submitted::Refused(Box::new(refused)))
+            }
         }
     }
 }

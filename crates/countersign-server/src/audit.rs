@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_gate::{Act, AuditRow, CallAct, StoreError};
+use countersign_gate::{Act, AuditRow, CallAct, MaskedCall, StoreError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -70,6 +70,21 @@ pub(crate) enum ActView {
     ResultRefused(RefusalActView),
     /// What calls had done to files was undone.
     Undone(UndoneActView),
+    /// Secrets were masked in calls that were settled before that was done at once.
+    Masked(MaskedActView),
+}
+
+/// Calls whose secrets were masked.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MaskedActView {
+    calls: Vec<MaskedCallView>,
+}
+
+/// A call whose secrets were masked, with the digest of what is left of it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MaskedCallView {
+    approval_id: String,
+    kept: String,
 }
 
 /// Files that were put back to what they were before some calls.
@@ -219,6 +234,13 @@ impl From<Act> for ActView {
             Act::Undone { who, tool_ids, files } => {
                 let tool_ids = tool_ids.iter().map(ToString::to_string).collect();
                 Self::Undone(UndoneActView { who, tool_ids, files })
+            }
+            Act::Masked { calls } => {
+                let view = |call: MaskedCall| MaskedCallView {
+                    approval_id: call.approval_id.to_string(),
+                    kept: call.kept.to_string(),
+                };
+                Self::Masked(MaskedActView { calls: calls.into_iter().map(view).collect() })
             }
         }
     }

@@ -144,7 +144,8 @@ impl Speaker<'_> {
 
     /// Approves a request with the input as the person changed it.
     async fn edit(&self, asked: Approval, edit: Edit) -> Result<Settled, ApiError> {
-        let is_same = asked.basis.edited_from.is_some() && asked.call.input == edit.input;
+        let input = &asked.call.input;
+        let is_same = asked.basis.edited_from.is_some() && asked.keeps(input, &edit.input);
         if asked.was_approved() && is_same {
             return Ok(Settled::Decided(Box::new(asked)));
         }

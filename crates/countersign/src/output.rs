@@ -32,6 +32,11 @@ pub(crate) fn is_coloured() -> bool {
     !crate::environment::no_color() && std::io::stdout().is_terminal()
 }
 
+/// Returns whether the log is read by a person who likes colours.
+pub(crate) fn is_log_coloured() -> bool {
+    !crate::environment::no_color() && std::io::stderr().is_terminal()
+}
+
 /// Writes a line to the person at the terminal.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");

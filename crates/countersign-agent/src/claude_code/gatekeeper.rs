@@ -289,6 +289,11 @@ impl Gatekeeper {
         self.0.running.close().await;
     }
 
+    /// Settles what was let pass and never told of: the session has ended.
+    pub(super) async fn give_up(&self) {
+        self.0.running.give_up().await;
+    }
+
     fn call_of(&self, input: &HookInput) -> Option<(ToolCall, String)> {
         let (tool, tool_input) = input.tool()?;
         let id = input.tool_use_id.clone()?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use countersign_core::{Approval, ApprovalId, ToolOutput};
+use countersign_core::{Approval, ApprovalId, Failure, ToolOutput};
 use countersign_gate::Gate;
 use countersign_tools::Keep;
 
@@ -96,6 +96,27 @@ impl Running {
         for known in known.into_values() {
             if let Known::Runs(_, Some(keeping)) = known {
                 keeping.end().await;
+            }
+        }
+    }
+
+    /// Settles calls of which nobody told what came of them, and will not: the session has ended.
+    pub(super) async fn give_up(&self) {
+        let known = std::mem::take(&mut *self.known());
+        for known in known.into_values() {
+            let Known::Runs(id, keeping) = known else { continue };
+            if let Some(keeping) = keeping {
+                keeping.end().await;
+            }
+            let failure = Failure {
+                error_type: "unreported".to_owned(),
+                error: "The session ended before it was told what came of this call: whether it \
+                        took effect is unknown"
+                    .to_owned(),
+            };
+            if let Err(error) = self.gate.finish(id, Err(failure)).await {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, approval = %id, "a call could not be settled");
             }
         }
     }

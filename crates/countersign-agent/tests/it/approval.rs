@@ -65,9 +65,19 @@ async fn true_runs_the_tool_with_the_parameters_that_were_shown() {
     let (callback, asked) = answering(true);
     let events = all(shop.agent(shop.attended(callback)).run("go").await.unwrap()).await;
     let params = json!({"file_path": "a.txt", "content": "one"});
-    let request = ToolApprovalRequest { tool_name: "Write".into(), params: params.clone() };
+    let ids = events.iter().filter_map(|event| match event {
+        AgentEvent::ToolUse { id, .. } => Some(id.clone()),
+        _ => None,
+    });
+    let [id] = ids.collect::<Vec<_>>().try_into().unwrap();
+    let tool_name = "Write".to_owned();
+    let request = ToolApprovalRequest {
+        id: id.clone(),
+        tool_name: tool_name.clone(),
+        params: params.clone(),
+    };
     assert_eq!(*asked.lock().unwrap(), [request]);
-    let decided = AgentEvent::ToolApproval { tool_name: "Write".into(), params, approved: true };
+    let decided = AgentEvent::ToolApproval { id, tool_name, params, approved: true };
     assert!(events.contains(&decided), "{events:?}");
     assert_eq!(shop.file("a.txt").as_deref(), Some("one"));
 }

@@ -78,7 +78,7 @@ async fn events_tell_the_whole_story_in_order() {
                 tool_name: tool_name.clone(),
                 params: params.clone()
             },
-            AgentEvent::ToolApproval { tool_name, params, approved: true },
+            AgentEvent::ToolApproval { id: id.clone(), tool_name, params, approved: true },
             AgentEvent::ToolResult {
                 id,
                 content: "Wrote 3 characters to a.txt".into(),

@@ -16,6 +16,7 @@ mod crashing;
 mod demo;
 mod elsewhere;
 mod examples;
+mod handler;
 mod interruption;
 mod lives;
 mod mcp;

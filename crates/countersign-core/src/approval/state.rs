@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Lease;
-use crate::{ApprovalId, Attachment};
+use crate::{ApprovalId, Attachment, Secrets};
 
 /// Who gave leave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +46,26 @@ impl By {
             Self::PersonSaying { words, .. } => Some(words),
             Self::Policy | Self::Person(_) | Self::Callback | Self::AgentPrompt => None,
         }
+    }
+}
+
+impl By {
+    fn hide(&mut self, secrets: &Secrets) {
+        if let Self::PersonSaying { words, .. } = self {
+            *words = secrets.hide_in_text(words);
+        }
+    }
+}
+
+/// Returns a result without secrets. A report is JSON, and must stay that.
+fn hidden_result(secrets: &Secrets, result: &str, reported: bool) -> String {
+    match serde_json::from_str::<serde_json::Value>(result) {
+        Ok(report) if reported => match secrets.hide_in(&report) {
+            // As it was written: nothing was in it.
+            hidden if hidden == report => result.to_owned(),
+            hidden => hidden.to_string(),
+        },
+        _ => secrets.hide_in_text(result),
     }
 }
 
@@ -255,6 +275,37 @@ impl State {
             Self::Timeout { .. } => Status::Timeout,
             Self::Cancelled { .. } => Status::Cancelled,
         }
+    }
+
+    /// Returns whether nothing can follow.
+    pub fn is_settled(&self) -> bool {
+        self.status().is_terminal()
+    }
+
+    /// Returns the same without secrets: what was given back, what went wrong, what people said.
+    #[must_use]
+    pub fn without_secrets(&self, secrets: &Secrets) -> Self {
+        let mut state = self.clone();
+        match &mut state {
+            Self::Approved { by, .. } | Self::Executing { by, .. } => by.hide(secrets),
+            Self::Completed { by, result, reported, .. } => {
+                by.hide(secrets);
+                *result = hidden_result(secrets, result, *reported);
+            }
+            Self::Failed { by, failure, .. } => {
+                by.iter_mut().for_each(|by| by.hide(secrets));
+                failure.error = secrets.hide_in_text(&failure.error);
+            }
+            Self::Rejected { by, feedback, .. } => {
+                by.hide(secrets);
+                *feedback = feedback.as_deref().map(|text| secrets.hide_in_text(text));
+            }
+            Self::Pending
+            | Self::AwaitingApproval { .. }
+            | Self::Timeout { .. }
+            | Self::Cancelled { .. } => {}
+        }
+        state
     }
 
     /// Returns what the person said who decided.

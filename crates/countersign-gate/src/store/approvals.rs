@@ -1,24 +1,28 @@
 //! Approvals as rows: made once, changed only by compare-and-set, each change with its events.
 
 mod change;
+mod columns;
+mod earlier;
 mod listed;
 mod row;
 
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, ExecutionId, Executor, ProjectId, RunId, Status, ToolCall,
+    Approval, ApprovalId, Digest, ExecutionId, Executor, ProjectId, RunId, Status, ToolCall,
 };
 use jiff::Timestamp;
 
 pub(super) use self::change::change;
 use self::change::log_change;
+pub(super) use self::columns::secrets_of;
+pub(super) use self::earlier::mask_calls;
 pub use self::listed::ExecutionFilter;
-use self::row::{COLUMNS, approval, insert};
+use self::row::{CALLS, FIELDS, IS_LOST, approval, insert};
 use super::database::Connection;
 use super::ledger::Ledger;
 use super::value::{Row, Value, values};
-use super::{Store, StoreError, StoredRule, json, rules};
+use super::{Store, StoreError, StoredRule, rules};
 
 /// How many calls one sweep of deadlines settles: bounds how long others wait for it.
 const SWEEP: usize = 256;
@@ -69,9 +73,9 @@ impl Store {
                 if pending >= limit && waits {
                     return Ok(Kept::TooMany);
                 }
-                insert(ledger, &approval)?;
+                let kept = insert(ledger, &approval)?;
                 rules::count_uses(ledger, &approval, now)?;
-                log_change(ledger, Status::Pending, &approval, now)?;
+                log_change(ledger, Status::Pending, &approval, kept, now)?;
                 Ok(Kept::New)
             })
             .await
@@ -133,8 +137,8 @@ impl Store {
             .write(move |ledger| {
                 let made = change(ledger, id, now, &step)?;
                 if matches!(made, Transition::Made(_)) {
-                    insert(ledger, &next)?;
-                    log_change(ledger, Status::Pending, &next, now)?;
+                    let kept = insert(ledger, &next)?;
+                    log_change(ledger, Status::Pending, &next, kept, now)?;
                 }
                 Ok(made)
             })
@@ -230,7 +234,7 @@ impl Store {
         self.readers
             .read(move |db| {
                 let rows = db.query(
-                    "SELECT approval_id, risk_level, digest, request, NULL, state, NULL
+                    "SELECT approval_id, risk_level, digest, request, NULL, state, NULL, NULL, FALSE
                      FROM tool_executions WHERE project_id = $1
                      ORDER BY created_at DESC, approval_id DESC LIMIT $2",
                     values![project.as_str(), limit],
@@ -293,7 +297,11 @@ fn caller_has(ledger: &mut Ledger<'_>, call: &ToolCall) -> Result<Option<Approva
         "SELECT approval_id FROM tool_executions
          WHERE project_id = $1 AND session_id = $2 AND tool_use_id = $3 AND executor = 'caller'
          ORDER BY created_at, approval_id LIMIT 1",
-        values![call.project.as_str(), call.session.as_str(), json(&call.tool_use_id)?],
+        values![
+            call.project.as_str(),
+            call.session.as_str(),
+            row::tool_use_text(&call.tool_use_id)?
+        ],
     )?;
     row.map(|mut row| row.parse("approval id")).transpose()
 }
@@ -317,7 +325,7 @@ fn seen_before(
             approval.id.to_string(),
             call.project.as_str(),
             before(approval.created_at, RECENT),
-            json(&call.tool_use_id)?
+            row::tool_use_text(&call.tool_use_id)?
         ],
     )?;
     row.map(|mut row| row.parse("approval id")).transpose()
@@ -330,19 +338,39 @@ fn before(at: Timestamp, duration: Duration) -> Timestamp {
 
 /// Returns calls of a project in the order of their ids, after one of them, each with the status
 /// that stands in its column.
+/// A call as the audit is checked against it.
+pub(super) struct Standing {
+    /// The status that stands in its column.
+    pub(super) status: Status,
+    pub(super) call: Approval,
+    /// The digest of what is left of it, where its secrets are masked for good.
+    pub(super) kept: Option<Digest>,
+}
+
+/// Returns calls of a project in the order of their ids, after one of them.
 pub(super) fn after(
     db: &mut dyn Connection,
     project: &ProjectId,
     id: &str,
     limit: usize,
-) -> Result<Vec<(Status, Approval)>, StoreError> {
+) -> Result<Vec<Standing>, StoreError> {
     let sql = format!(
-        "SELECT status, {COLUMNS} WHERE project_id = $1 AND tool_executions.approval_id > $2
+        "SELECT status, (has_secrets AND clear_calls.request IS NULL), tool_executions.request,
+           tool_executions.preview, tool_executions.state, results.body, {FIELDS}, FALSE
+         FROM {CALLS} WHERE project_id = $1 AND tool_executions.approval_id > $2
          ORDER BY tool_executions.approval_id LIMIT $3"
     );
     let rows = db.query(&sql, values![project.as_str(), id, limit])?;
-    let both = |mut row: Row| Ok((row.parse("status")?, approval(row)?));
-    rows.into_iter().map(both).collect()
+    rows.into_iter().map(standing).collect()
+}
+
+fn standing(mut row: Row) -> Result<Standing, StoreError> {
+    let (status, is_masked) = (row.parse("status")?, row.take()?);
+    let (request, preview): (String, Option<String>) = (row.take()?, row.take()?);
+    let (state, long): (String, Option<String>) = (row.take()?, row.take()?);
+    let kept = || columns::digest_of(&request, preview.as_deref(), &state, long.as_deref());
+    let kept = if is_masked { Some(kept()) } else { None };
+    Ok(Standing { status, call: approval(row)?, kept })
 }
 
 pub(super) fn list(
@@ -350,7 +378,7 @@ pub(super) fn list(
     condition: &str,
     with: &[Value<'_>],
 ) -> Result<Vec<Approval>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} WHERE {condition}");
+    let sql = format!("SELECT {FIELDS}, {IS_LOST} FROM {CALLS} WHERE {condition}");
     let rows: Vec<Row> = db.query(&sql, with)?;
     rows.into_iter().map(approval).collect()
 }

@@ -7,18 +7,20 @@
 mod verify;
 
 use countersign_core::{
-    Approval, ApprovalId, Attachment, By, Digest, ExecutionId, ProjectId, Risk, RunId, SessionId,
-    State, Status, ToolUseId, canonical_json, masked_text,
+    Approval, ApprovalId, Attachment, By, Digest, ExecutionId, ProjectId, Risk, RunId, Secrets,
+    SessionId, State, Status, ToolUseId, canonical_json,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::approvals::secrets_of;
 use super::database::Connection;
 use super::ledger::Ledger;
 use super::value::{Row, values};
 use super::{ProjectSettings, Store, StoreError, iso};
 
 pub use self::verify::{AuditReport, Broken};
+pub(super) use self::verify::{Walk, walk_chain};
 
 /// How many rows are read at a time.
 const PAGE: usize = 1024;
@@ -61,6 +63,11 @@ pub enum Act {
         /// The digest of what they said.
         result: Digest,
     },
+    /// Secrets were masked in calls that were settled before that was done at once.
+    Masked {
+        /// The calls, each with what is left of it.
+        calls: Vec<MaskedCall>,
+    },
     /// What calls had done to files was undone.
     Undone {
         /// Who undid it.
@@ -70,6 +77,15 @@ pub enum Act {
         /// How many files are as they were before.
         files: u64,
     },
+}
+
+/// A call whose secrets were masked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaskedCall {
+    /// The request.
+    pub approval_id: ApprovalId,
+    /// The digest of what is left of it.
+    pub kept: Digest,
 }
 
 /// A call that came into a state.
@@ -115,6 +131,10 @@ pub struct CallAct {
     /// The kind of failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
+    /// The digest of what is kept of the call, where secrets are masked in it: what it was is told by
+    /// the digests above, which nobody can compare with it any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Digest>,
 }
 
 /// One row of the chain.
@@ -145,10 +165,11 @@ pub struct ChainEnd {
 
 impl Act {
     /// Returns what the chain tells of a call in its present state.
-    pub(super) fn of_call(approval: &Approval) -> Self {
+    pub(super) fn of_call(approval: &Approval, kept: Option<Digest>) -> Self {
         let (who, how) = hand(&approval.state);
         let call = &approval.call;
-        let (result, message, error_type) = told(&approval.state);
+        let secrets = secrets_of(approval);
+        let (result, message, error_type) = told(&approval.state, &secrets);
         Self::Call(Box::new(CallAct {
             status: approval.status(),
             who,
@@ -160,13 +181,14 @@ impl Act {
             run_id: call.run,
             tool_name: call.tool_name.clone(),
             risk_level: approval.risk,
-            summary: masked_text(&approval.summary),
+            summary: secrets.hide_in_text(&approval.summary),
             saw: approval.digest.clone(),
             input: Digest::of(canonical_json(&call.input).as_bytes()),
             edited: approval.basis.edited_from.is_some(),
             result,
             message,
             error_type,
+            kept,
         }))
     }
 }
@@ -194,16 +216,16 @@ fn hand(state: &State) -> (Option<String>, &'static str) {
     (Some(by.to_string()), how)
 }
 
-fn told(state: &State) -> (Option<Digest>, Option<String>, Option<String>) {
+fn told(state: &State, secrets: &Secrets) -> (Option<Digest>, Option<String>, Option<String>) {
     match state {
         State::Completed { result, attachments, .. } => {
             (Some(digest_of(result, attachments)), None, None)
         }
         State::Failed { failure, .. } => {
-            (None, Some(masked_text(&failure.error)), Some(failure.error_type.clone()))
+            (None, Some(secrets.hide_in_text(&failure.error)), Some(failure.error_type.clone()))
         }
         State::Approved { .. } | State::Rejected { .. } => {
-            (None, state.words().map(masked_text), None)
+            (None, state.words().map(|words| secrets.hide_in_text(words)), None)
         }
         _ => (None, None, None),
     }
@@ -229,7 +251,8 @@ pub(super) fn seal(
     body: &str,
 ) -> String {
     let (seq, at) = (seq.to_string(), iso(at));
-    let parts = [before, project.as_str(), &seq, &at, body];
+    // The digits alone, as before there were uuids: what was sealed then stays sealed.
+    let parts = [before, &project.digits(), &seq, &at, body];
     Digest::of_parts(parts.map(str::as_bytes)).to_string()
 }
 

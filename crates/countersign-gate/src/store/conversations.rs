@@ -1,9 +1,10 @@
 //! Conversations: sessions, and the messages as the model's API has them.
 
-use countersign_core::{Event, ProjectId, RunId, SessionId};
+use countersign_core::{Event, ProjectId, RunId, Secrets, SessionId, masked_text};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::hidden_message::hide_in_message;
 use super::ledger::Ledger;
 use super::pairing::{
     Mending, has_results, is_empty, keep_first_results, mend_conversation, open_calls, role,
@@ -53,8 +54,21 @@ pub struct MessageRow {
     pub created_at: Timestamp,
 }
 
+/// What a message says, in clear where that is still kept.
+const BODY: &str = "coalesce(clear_messages.body, messages.body)";
+
+/// The messages of a conversation, each with its clear text.
+const IN_CLEAR: &str = "FROM messages LEFT JOIN clear_messages
+      ON clear_messages.project_id = messages.project_id
+      AND clear_messages.session_id = messages.session_id
+      AND clear_messages.position = messages.position
+    WHERE messages.project_id = $1 AND messages.session_id = $2";
+
+/// How many messages are masked at a time.
+const PAGE: usize = 256;
+
 impl Store {
-    /// Returns messages of a conversation after a place in it, oldest first.
+    /// Returns messages of a conversation after a place in it, oldest first, without secrets.
     pub async fn messages_after(
         &self,
         project: &ProjectId,
@@ -97,7 +111,8 @@ impl Store {
             .await
     }
 
-    /// Returns the messages of a conversation with what is known beside them, oldest first.
+    /// Returns the messages of a conversation with what is known beside them, oldest first: those of
+    /// a run that goes on in clear.
     pub async fn recorded(
         &self,
         project: &ProjectId,
@@ -107,8 +122,9 @@ impl Store {
         self.readers
             .read(move |db| {
                 let rows = db.query(
-                    "SELECT run_id, body, outcome FROM messages
-                     WHERE project_id = $1 AND session_id = $2 ORDER BY position",
+                    &format!(
+                        "SELECT run_id, {BODY}, outcome {IN_CLEAR} ORDER BY messages.position"
+                    ),
                     values![project.as_str(), session.as_str()],
                 )?;
                 rows.into_iter().map(recorded).collect()
@@ -116,7 +132,7 @@ impl Store {
             .await
     }
 
-    /// Returns the messages of a conversation, oldest first.
+    /// Returns the messages of a conversation, oldest first: those of a run that goes on in clear.
     pub async fn messages(
         &self,
         project: &ProjectId,
@@ -126,8 +142,7 @@ impl Store {
         self.readers
             .read(move |db| {
                 let rows = db.query(
-                    "SELECT body FROM messages WHERE project_id = $1 AND session_id = $2
-                     ORDER BY position",
+                    &format!("SELECT {BODY} {IN_CLEAR} ORDER BY messages.position"),
                     values![project.as_str(), session.as_str()],
                 )?;
                 rows.into_iter().map(|mut row| row.json("message")).collect()
@@ -263,7 +278,7 @@ pub(super) fn touch(
         "INSERT INTO sessions (project_id, id, title, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $4)
          ON CONFLICT (project_id, id) DO UPDATE SET updated_at = excluded.updated_at",
-        values![project.as_str(), session.as_str(), title, now],
+        values![project.as_str(), session.as_str(), masked_text(title), now],
     )?;
     Ok(())
 }
@@ -349,8 +364,9 @@ fn rewrite(
     position: i64,
     (before, after): (&Value, Option<&Value>),
 ) -> Result<(), StoreError> {
+    let place = values![project.as_str(), session.as_str(), position];
     match after {
-        Some(after) if after == before => {}
+        Some(after) if after == before => return Ok(()),
         Some(after) => {
             ledger.execute(
                 "UPDATE messages SET body = $1
@@ -362,10 +378,16 @@ fn rewrite(
             ledger.execute(
                 "DELETE FROM messages
                  WHERE project_id = $1 AND session_id = $2 AND position = $3",
-                values![project.as_str(), session.as_str(), position],
+                place,
             )?;
         }
     }
+    // What was kept in clear is the broken message, and would go before the mended one.
+    ledger.execute(
+        "DELETE FROM clear_messages
+         WHERE project_id = $1 AND session_id = $2 AND position = $3",
+        place,
+    )?;
     Ok(())
 }
 
@@ -420,6 +442,14 @@ fn insert(
         values![project, session],
     )?;
     let last: i64 = last.map_or(Ok(0), |mut row| row.take())?;
+    let mut secrets = Secrets::found_in(&message.body);
+    for mut row in ledger.query(CLEAR_OF_RUN, values![key.run.to_string()])? {
+        secrets.learn(&row.json::<Value>("message")?);
+    }
+    let hidden = hide_in_message(&message.body, &secrets.for_model());
+    if hidden != message.body {
+        keep_clear(ledger, key, last + 1, &json(&message.body)?)?;
+    }
     ledger.execute(
         "INSERT INTO messages
            (project_id, session_id, position, run_id, body, outcome, created_at)
@@ -429,7 +459,7 @@ fn insert(
             session,
             last + 1,
             key.run.to_string(),
-            json(&message.body)?,
+            json(&hidden)?,
             message.outcome.as_ref().map(json).transpose()?,
             now
         ],
@@ -439,4 +469,120 @@ fn insert(
         values![now, project, session],
     )?;
     Ok(())
+}
+
+/// What the messages of a run say that have secrets.
+const CLEAR_OF_RUN: &str = "SELECT body FROM clear_messages WHERE for_run = $1 ORDER BY position";
+
+/// Keeps what a message says in clear, for as long as its run goes on.
+fn keep_clear(
+    ledger: &mut Ledger<'_>,
+    key: &RunKey,
+    position: i64,
+    body: &str,
+) -> Result<(), StoreError> {
+    ledger.execute(
+        "INSERT INTO clear_messages (project_id, session_id, position, for_run, body)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (project_id, session_id, position) DO UPDATE SET body = excluded.body",
+        values![key.project.as_str(), key.session.as_str(), position, key.run.to_string(), body],
+    )?;
+    Ok(())
+}
+
+/// Forgets what calls of a run gave back in clear: the model has been told.
+pub(super) fn forget_answers(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+    let forgotten = ledger.execute(
+        "DELETE FROM clear_calls WHERE for_run = $1 AND request IS NULL",
+        values![key.run.to_string()],
+    )?;
+    if forgotten > 0 {
+        ledger.scrub();
+    }
+    Ok(())
+}
+
+/// Forgets what a run that is over has said and done in clear. What is not settled yet keeps its clear
+/// text until it is.
+pub(super) fn forget_clear(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+    let run = key.run.to_string();
+    let calls = ledger.execute(
+        "DELETE FROM clear_calls WHERE for_run = $1 AND NOT EXISTS (SELECT 1 FROM tool_executions
+           WHERE tool_executions.approval_id = clear_calls.approval_id
+             AND status IN ('PENDING', 'AWAITING_APPROVAL', 'APPROVED', 'EXECUTING'))",
+        values![&run],
+    )?;
+    let messages =
+        ledger.execute("DELETE FROM clear_messages WHERE for_run = $1", values![&run])?;
+    if calls + messages > 0 {
+        ledger.scrub();
+    }
+    Ok(())
+}
+
+/// Masks secrets in the messages of a project, and in what its conversations are called; returns
+/// whether there were any.
+pub(super) fn mask_messages(
+    ledger: &mut Ledger<'_>,
+    project: &ProjectId,
+) -> Result<bool, StoreError> {
+    let mut any = mask_titles(ledger, project)?;
+    let (mut session, mut position) = (String::new(), 0_i64);
+    let mut known: Option<(RunId, Secrets)> = None;
+    loop {
+        let rows = ledger.query(
+            "SELECT session_id, position, run_id, body, EXISTS (SELECT 1 FROM runs
+               WHERE runs.id = run_id AND runs.status = 'RUNNING')
+             FROM messages WHERE project_id = $1
+               AND (session_id > $2 OR (session_id = $2 AND position > $3))
+             ORDER BY session_id, position LIMIT $4",
+            values![project.as_str(), &session, position, PAGE],
+        )?;
+        let is_last = rows.len() < PAGE;
+        for mut row in rows {
+            (session, position) = (row.take()?, row.take()?);
+            let (run, text): (RunId, String) = (row.parse("run id")?, row.take()?);
+            let goes_on: bool = row.take()?;
+            let Ok(body) = from_json::<Value>("message", &text) else { continue };
+            let of_run = known.take().filter(|(of, _)| *of == run);
+            let mut secrets = of_run.map_or_else(|| Secrets::default().for_model(), |(_, it)| it);
+            secrets.learn(&body);
+            let hidden = hide_in_message(&body, &secrets);
+            known = Some((run, secrets));
+            if hidden == body {
+                continue;
+            }
+            any = true;
+            let key = RunKey { project: project.clone(), session: session.as_str().into(), run };
+            if goes_on {
+                keep_clear(ledger, &key, position, &text)?;
+            }
+            ledger.execute(
+                "UPDATE messages SET body = $1
+                 WHERE project_id = $2 AND session_id = $3 AND position = $4",
+                values![json(&hidden)?, project.as_str(), &session, position],
+            )?;
+        }
+        if is_last {
+            return Ok(any);
+        }
+    }
+}
+
+fn mask_titles(ledger: &mut Ledger<'_>, project: &ProjectId) -> Result<bool, StoreError> {
+    let mut any = false;
+    let rows = ledger
+        .query("SELECT id, title FROM sessions WHERE project_id = $1", values![project.as_str()])?;
+    for mut row in rows {
+        let (id, title): (String, String) = (row.take()?, row.take()?);
+        let masked = masked_text(&title);
+        if masked != title {
+            any = true;
+            ledger.execute(
+                "UPDATE sessions SET title = $1 WHERE project_id = $2 AND id = $3",
+                values![&masked, project.as_str(), &id],
+            )?;
+        }
+    }
+    Ok(any)
 }

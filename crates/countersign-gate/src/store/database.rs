@@ -19,6 +19,9 @@ pub(crate) trait Database: fmt::Debug + Send + Sync + 'static {
     /// Opens a connection that only reads. Blocks.
     fn reader(&self) -> Result<Box<dyn Connection>, StoreError>;
 
+    /// Writes the database anew, so that nothing is left in it of what was overwritten. Blocks.
+    fn rewrite(&self) -> Result<(), StoreError>;
+
     /// Returns whether other servers may be writing to it, too.
     fn is_shared(&self) -> bool;
 }
@@ -39,6 +42,9 @@ pub(crate) trait Connection: Send {
 
     /// Makes what was written since the beginning durable.
     fn commit(&mut self) -> Result<(), StoreError>;
+
+    /// Has the files forget what was overwritten since; returns whether they have.
+    fn scrub(&mut self) -> Result<bool, StoreError>;
 
     /// Takes back what was written since the beginning, if the connection still can.
     fn rollback(&mut self);

@@ -1,9 +1,9 @@
 //! Diffs that are too long to go with their request, whole.
 
-use countersign_core::{Approval, ApprovalId, DiffPreview, Preview};
+use countersign_core::{Approval, ApprovalId, DiffPreview, Preview, Secrets};
 
 use super::ledger::Ledger;
-use super::value::values;
+use super::value::{Row, values};
 use super::{Store, StoreError};
 
 /// A stretch of a diff.
@@ -60,6 +60,30 @@ pub(super) fn keep(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), S
              ON CONFLICT (approval_id, file) DO UPDATE SET body = excluded.body",
             values![approval.id.to_string(), at, whole.as_ref()],
         )?;
+    }
+    Ok(())
+}
+
+/// Masks secrets in what is kept of a request's diffs.
+pub(super) fn mask(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+    secrets: &Secrets,
+) -> Result<(), StoreError> {
+    if !approval.preview.as_ref().is_some_and(Preview::leaves_lines_out) {
+        return Ok(());
+    }
+    let id = approval.id.to_string();
+    let rows = ledger.query("SELECT file, body FROM diffs WHERE approval_id = $1", values![&id])?;
+    let read = |mut row: Row| Ok((row.take::<u64>()?, row.take::<String>()?));
+    for (file, body) in rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()? {
+        let masked = secrets.hide_in_text(&body);
+        if masked != body {
+            ledger.execute(
+                "UPDATE diffs SET body = $1 WHERE approval_id = $2 AND file = $3",
+                values![&masked, &id, file],
+            )?;
+        }
     }
     Ok(())
 }

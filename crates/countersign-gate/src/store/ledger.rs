@@ -29,6 +29,8 @@ pub(crate) type Books = HashMap<ProjectId, (Book, Book)>;
 pub(crate) struct Closed {
     pub(crate) grown: HashMap<ProjectId, u64>,
     pub(crate) left: Vec<Left>,
+    /// Whether a secret was taken out of the record: nothing of it is to stay in the files.
+    pub(crate) scrub: bool,
 }
 
 /// What a write works with: the transaction, and the books.
@@ -38,6 +40,7 @@ pub(crate) struct Ledger<'a> {
     /// What was changed a moment ago, and what this batch has left of calls.
     fresh: &'a Fresh,
     left: Vec<Left>,
+    scrub: bool,
     /// The server that writes, where it has joined.
     server: Option<String>,
     /// What the database said when it last said no.
@@ -51,7 +54,7 @@ impl<'a> Ledger<'a> {
         fresh: &'a Fresh,
         server: Option<String>,
     ) -> Self {
-        Self { db, books, fresh, left: Vec::new(), server, failure: None }
+        Self { db, books, fresh, left: Vec::new(), scrub: false, server, failure: None }
     }
 
     /// Returns a call as it stands in this transaction, if that is known without asking.
@@ -65,6 +68,11 @@ impl<'a> Ledger<'a> {
     /// Notes what this transaction leaves of a call; none if it is to be read when it is wanted.
     pub(crate) fn leave(&mut self, id: ApprovalId, call: Option<Arc<Approval>>) {
         self.left.push((id, call));
+    }
+
+    /// Notes that a secret is taken out of the record.
+    pub(crate) fn scrub(&mut self) {
+        self.scrub = true;
     }
 
     /// Returns the server that writes, where it has joined.
@@ -126,8 +134,8 @@ impl<'a> Ledger<'a> {
         let mut found = self.one(take, values![project.as_str()])?;
         if found.is_none() {
             self.execute(
-                "INSERT INTO ledgers (project_id, head, pending, audit_seq, audit_hash)
-                 VALUES ($1, 0, 0, 0, '') ON CONFLICT DO NOTHING",
+                "INSERT INTO ledgers (project_id, head, pending, audit_seq, audit_hash, masking)
+                 VALUES ($1, 0, 0, 0, '', 2) ON CONFLICT DO NOTHING",
                 values![project.as_str()],
             )?;
             found = self.one(take, values![project.as_str()])?;
@@ -193,6 +201,6 @@ impl<'a> Ledger<'a> {
             )?;
         }
         let grown = changed.into_iter().map(|(project, book)| (project, book.head)).collect();
-        Ok(Closed { grown, left: self.left })
+        Ok(Closed { grown, left: self.left, scrub: self.scrub })
     }
 }

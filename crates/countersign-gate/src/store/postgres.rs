@@ -28,16 +28,19 @@ const SESSION: &str = "SET application_name = 'countersign'; SET lock_timeout = 
     SET idle_in_transaction_session_timeout = '4s'; SET statement_timeout = '30s'";
 
 /// Only one server migrates at a time: the number means nothing but that.
-const MIGRATING: &str = "SELECT pg_advisory_xact_lock(7164503124)";
+/// It may take its time.
+const MIGRATING: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+    SELECT pg_advisory_xact_lock(7164503124)";
 
 /// Forward only: a new file for every change, never a change to an old one.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/postgres/0001_house.sql"),
     include_str!("migrations/postgres/0002_elsewhere.sql"),
     include_str!("migrations/postgres/0003_project_settings.sql"),
     include_str!("migrations/postgres/0004_changes.sql"),
     include_str!("migrations/postgres/0005_tokens.sql"),
     include_str!("migrations/postgres/0006_client_looks.sql"),
+    include_str!("migrations/postgres/0007_settled_secrets.sql"),
 ];
 
 /// A database on a server.
@@ -111,6 +114,11 @@ impl Database for Postgres {
         Ok(Box::new(Open { client, prepared: HashMap::new() }))
     }
 
+    fn rewrite(&self) -> Result<(), StoreError> {
+        // Tables are written anew only where nobody uses them: that is for who runs the database.
+        Ok(())
+    }
+
     fn is_shared(&self) -> bool {
         true
     }
@@ -162,6 +170,11 @@ impl Connection for Open {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.client.batch_execute("COMMIT").map_err(failed)
+    }
+
+    fn scrub(&mut self) -> Result<bool, StoreError> {
+        // Its own housekeeping frees what was overwritten.
+        Ok(true)
     }
 
     fn rollback(&mut self) {

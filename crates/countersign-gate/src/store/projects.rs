@@ -11,7 +11,7 @@ use super::{Store, StoreError, from_json, json};
 /// A workspace whose calls, rules and events belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Its id: follows from the root, so every server of one database finds the same.
+    /// Its id, a uuid: follows from the root, so every server of one database finds the same.
     pub id: ProjectId,
     /// What people call it.
     pub name: String,

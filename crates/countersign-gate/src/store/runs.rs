@@ -4,7 +4,7 @@ use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId}
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversations::{append, append_prompt, touch};
+use super::conversations::{append, append_prompt, forget_answers, forget_clear, touch};
 use super::ledger::Ledger;
 use super::value::{Row, values};
 use super::{Store, StoreError, from_json, json};
@@ -130,7 +130,11 @@ impl Store {
                      WHERE id = $3 AND status = 'RUNNING'",
                     values![end.as_str(), now, key.run.to_string()],
                 )?;
-                if ended == 1 { say(ledger, &key, &messages, &events, now) } else { Ok(()) }
+                if ended == 1 {
+                    say(ledger, &key, &messages, &events, now)?;
+                    forget_clear(ledger, &key)?;
+                }
+                Ok(())
             })
             .await
     }
@@ -342,6 +346,9 @@ fn say(
     drives(ledger, key)?;
     for message in messages {
         append(ledger, key, message, now)?;
+    }
+    if !messages.is_empty() {
+        forget_answers(ledger, key)?;
     }
     for event in events {
         ledger.log(&key.project, Some(&key.session), Some(key.run), now, event)?;

@@ -16,6 +16,9 @@ use super::{StoreError, iso};
 /// How long a statement waits for whoever holds the file.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// How long the end of a checkpoint waits for those who read.
+const SCRUB: Duration = Duration::from_millis(200);
+
 /// How many statements a connection keeps prepared.
 const PREPARED: usize = 96;
 
@@ -57,6 +60,8 @@ impl Sqlite {
         // FULL: a decision that was acknowledged survives a power cut.
         connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        // What is deleted or overwritten is gone from the file, too.
+        connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         Ok(connection)
     }
@@ -81,6 +86,12 @@ impl Database for Sqlite {
         Ok(Box::new(Open(connection)))
     }
 
+    fn rewrite(&self) -> Result<(), StoreError> {
+        let connection = self.open_to_write()?;
+        connection.execute_batch("VACUUM").map_err(failed)?;
+        Open(connection).scrub().map(drop)
+    }
+
     fn is_shared(&self) -> bool {
         false
     }
@@ -88,13 +99,19 @@ impl Database for Sqlite {
 
 /// Opens a file for one look beside the server that owns it: nothing is made, migrated or written.
 ///
-/// A file that a newer program has changed is refused: what its rows mean is not known.
+/// A file that a newer program has changed, or an older one has left, is refused: what its rows mean is not known.
 pub(crate) fn glance(file: &Path) -> Result<Box<dyn Connection>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = rusqlite::Connection::open_with_flags(file, flags).map_err(failed)?;
     connection.busy_timeout(GLANCE).map_err(failed)?;
-    if migrations().pending_migrations(&connection).map_err(not_migrated)? < 0 {
-        return Err(StoreError::corrupt("schema", "it is newer than this program"));
+    match migrations().pending_migrations(&connection).map_err(not_migrated)? {
+        0 => {}
+        ..0 => return Err(StoreError::corrupt("schema", "it is newer than this program")),
+        // Its rows are under other names: rules that deny would not be found.
+        1.. => {
+            let why = "it is older than this program: start the server once to bring it up to date";
+            return Err(StoreError::corrupt("schema", why));
+        }
     }
     Ok(Box::new(Open(connection)))
 }
@@ -123,6 +140,7 @@ fn migrations() -> Migrations<'static> {
         M::up(include_str!("migrations/sqlite/0007_changes.sql")),
         M::up(include_str!("migrations/sqlite/0008_tokens.sql")),
         M::up(include_str!("migrations/sqlite/0009_client_looks.sql")),
+        M::up(include_str!("migrations/sqlite/0010_settled_secrets.sql")),
     ])
 }
 
@@ -159,6 +177,15 @@ impl Connection for Open {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.0.execute_batch("COMMIT").map_err(failed)
+    }
+
+    fn scrub(&mut self) -> Result<bool, StoreError> {
+        // Not for long: everybody who writes waits for this.
+        self.0.busy_timeout(SCRUB).map_err(failed)?;
+        let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.0.query_row(truncate, [], |row| row.get::<_, i64>(0));
+        self.0.busy_timeout(BUSY).map_err(failed)?;
+        Ok(busy.map_err(failed)? == 0)
     }
 
     fn rollback(&mut self) {

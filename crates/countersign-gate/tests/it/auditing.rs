@@ -48,6 +48,7 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
         Act::Rules { who, kept, .. } => format!("rules by {who}: {}", kept.len()),
         Act::Settings { who, .. } => format!("settings by {who}"),
         Act::ResultRefused { reason, .. } => format!("refused: {reason}"),
+        Act::Masked { calls } => format!("{} calls masked", calls.len()),
         Act::Undone { who, files, .. } => format!("{files} files put back by {who}"),
     });
     assert_eq!(
@@ -101,7 +102,9 @@ async fn any_row_that_is_changed_removed_or_moved_is_found() {
 async fn a_call_that_is_not_what_its_chain_tells_is_found() {
     for (damage, word) in [
         ("UPDATE tool_executions SET status = 'APPROVED' WHERE status = 'REJECTED'", "REJECTED"),
-        ("UPDATE tool_executions SET request = replace(request, 'hunter2', 'hunter3')", "input"),
+        ("UPDATE clear_calls SET request = replace(request, 'hunter2', 'hunter3')", "input"),
+        ("UPDATE tool_executions SET request = replace(request, '\"a\"', '\"b\"')", "input"),
+        ("UPDATE tool_executions SET state = replace(state, 'done', 'gone')", "left of"),
         ("UPDATE tool_executions SET digest = 'x' WHERE status = 'COMPLETED'", "bound"),
         ("DELETE FROM tool_executions WHERE status = 'REJECTED'", "gone"),
     ] {

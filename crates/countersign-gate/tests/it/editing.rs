@@ -122,11 +122,13 @@ async fn secrets_are_masked_in_all_that_is_shown() {
     assert!(!asked.summary.contains(key), "{}", asked.summary);
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
-    world.gate.finish(id, Ok(ToolOutput::ok(format!("token {key}")))).await.unwrap();
+    let output = ToolOutput::ok(format!("token {key}"));
+    let finished = world.gate.finish(id, Ok(output.clone())).await.unwrap();
     let log = serde_json::to_string(&world.log().await).unwrap();
     assert!(!log.contains(key), "{log}");
-    // What runs and what the model hears is the real thing.
-    assert_eq!(stored(&world, id).await.answer().unwrap().content, format!("token {key}"));
+    // What runs and what the model hears is the real thing; what stays is not.
+    assert_eq!(finished.answer(), Some(output));
+    assert_eq!(stored(&world, id).await.answer(), Some(ToolOutput::ok("token ***")));
 }
 
 async fn ask(world: &World, to: &str) -> ApprovalId {

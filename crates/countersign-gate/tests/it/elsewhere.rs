@@ -170,10 +170,12 @@ async fn the_same_result_again_is_fine_and_another_is_not() {
     let world = World::new().await;
     let lent = world.lent().await;
     let first = world.report(&lent, Some("ok")).await.unwrap();
-    assert_eq!(world.report(&lent, Some("ok")).await.unwrap(), first);
+    let again = world.report(&lent, Some("ok")).await.unwrap();
+    // Its secrets have gone meanwhile.
+    assert_eq!((again.id, &again.state), (first.id, &first.state));
     assert!(world.report(&lent, Some("other")).await.is_err());
     assert!(world.report(&lent, None).await.is_err());
-    assert_eq!(world.stands(lent.id).await, first);
+    assert_eq!(world.stands(lent.id).await.state, first.state);
 }
 
 #[tokio::test]
@@ -184,7 +186,7 @@ async fn of_two_results_at_once_one_stands() {
         let (a, b) = tokio::join!(world.report(&lent, Some("a")), world.report(&lent, Some("b")));
         assert_ne!(a.is_ok(), b.is_ok());
         let stands = a.or(b).unwrap();
-        assert_eq!(world.stands(lent.id).await, stands);
+        assert_eq!(world.stands(lent.id).await.state, stands.state);
     }
 }
 

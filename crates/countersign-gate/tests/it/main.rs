@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says no by panicking")]
 
 mod auditing;
+mod contents;
 mod database;
 mod deciding;
 mod editing;
@@ -15,7 +16,9 @@ mod pairing;
 mod recovery;
 mod rehearsing;
 mod rules;
+mod secrets;
 mod seeing;
 mod tokens;
 mod undoing;
+mod upgrading;
 mod world;

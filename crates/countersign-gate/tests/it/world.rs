@@ -24,7 +24,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let database = Database::new();
+        Self::on(Database::new()).await
+    }
+
+    /// A server on a database that may have something in it.
+    pub(crate) async fn on(database: Database) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
         let gate = open(&database, &clock).await;
         Self { gate, clock, database }

@@ -221,7 +221,7 @@ fn wait(seconds: Option<u64>) -> Result<Duration, ApiError> {
 /// Whether a call is what was handed in before; a person may have changed its input since.
 fn is_same(stands: &Approval, call: &ToolCall) -> bool {
     let input = stands.basis.edited_from.as_ref().unwrap_or(&stands.call.input);
-    stands.call.tool_name == call.tool_name && *input == call.input
+    stands.call.tool_name == call.tool_name && stands.keeps(input, &call.input)
 }
 
 /// Returns the call that took another's place, as far as that goes.

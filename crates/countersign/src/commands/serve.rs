@@ -38,7 +38,10 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
     let filter = environment::log_filter();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    // Coloured for people only: a file keeps the codes.
+    let log = tracing_subscriber::fmt().with_env_filter(filter);
+    let log = log.with_ansi(output::is_log_coloured());
+    log.with_writer(std::io::stderr).init();
     let runtime = runtime()?;
     let served = runtime.block_on(serve(args));
     // Whoever still waits for a database that fell silent is not waited for.

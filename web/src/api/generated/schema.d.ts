@@ -675,6 +675,9 @@ export interface components {
         }) | (components["schemas"]["UndoneActView"] & {
             /** @enum {string} */
             what: "undone";
+        }) | (components["schemas"]["MaskedActView"] & {
+            /** @enum {string} */
+            what: "masked";
         });
         /** @enum {string} */
         AllowedDecision: "approve" | "reject" | "edit" | "session" | "project";
@@ -1349,6 +1352,15 @@ export interface components {
             from: string;
             to: string;
             final_newline?: string | null;
+        };
+        /** @description Calls whose secrets were masked. */
+        MaskedActView: {
+            calls: components["schemas"]["MaskedCallView"][];
+        };
+        /** @description A call whose secrets were masked, with the digest of what is left of it. */
+        MaskedCallView: {
+            approval_id: string;
+            kept: string;
         };
         /** @description A page of messages, the oldest first. */
         MessageList: {

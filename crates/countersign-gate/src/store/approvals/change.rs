@@ -9,7 +9,8 @@ use countersign_core::{
 use jiff::Timestamp;
 
 use super::Transition;
-use super::row::{amend, find, has_long_result, update};
+use super::columns::secrets_of;
+use super::row::{Updated, amend, find, has_long_result, update};
 use crate::store::StoreError;
 use crate::store::audit::Act;
 use crate::store::ledger::Ledger;
@@ -44,19 +45,20 @@ pub(in crate::store) fn change<E>(
             Ok(approval) => approval,
         };
         ledger.book(&approval.call.project)?;
-        if !update(ledger, before, &approval)? {
+        let Updated::Done { has_secrets, kept } = update(ledger, before, &approval)? else {
             // Somebody else was faster: what was known of it no longer holds.
             ledger.leave(id, None);
             continue;
-        }
+        };
         let is_rehearsed = self::rehearsed(&approval) != rehearsed;
         let is_amended = approval.digest != bound_to || is_rehearsed;
         if is_amended {
             amend(ledger, &approval)?;
         }
-        let stays = is_fresh && !is_amended && !has_long_result(&approval);
+        let is_masked = has_secrets && approval.state.is_settled();
+        let stays = is_fresh && !is_amended && !is_masked && !has_long_result(&approval);
         ledger.leave(id, stays.then(|| Arc::new(approval.clone())));
-        log_change(ledger, before, &approval, now)?;
+        log_change(ledger, before, &approval, kept, now)?;
         if is_rehearsed && approval.status() == Status::AwaitingApproval {
             let (call, event) = (&approval.call, Event::Rehearsed { approval: id });
             ledger.log(&call.project, Some(&call.session), call.run, now, &event)?;
@@ -95,6 +97,7 @@ pub(super) fn log_change(
     ledger: &mut Ledger<'_>,
     before: Status,
     approval: &Approval,
+    kept: Option<Digest>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let call = &approval.call;
@@ -109,7 +112,7 @@ pub(super) fn log_change(
     if approval.status() == Status::AwaitingApproval {
         book.pending += 1;
     }
-    ledger.audit(&call.project, now, &Act::of_call(approval))?;
+    ledger.audit(&call.project, now, &Act::of_call(approval, kept))?;
     for event in events_of(before, approval) {
         ledger.log(&call.project, Some(&call.session), call.run, now, &event)?;
     }
@@ -151,7 +154,7 @@ fn events_of(before: Status, approval: &Approval) -> Vec<Event> {
     if let Some(answer) = approval.answer().filter(|_| !of_child) {
         events.push(Event::ToolResult {
             tool_use_id: approval.call.tool_use_id.clone(),
-            content: answer.content,
+            content: secrets_of(approval).hide_in_text(&answer.content),
             is_error: answer.is_error,
         });
     }

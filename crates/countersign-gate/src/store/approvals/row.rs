@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::shell::{Canonical, Part};
 use countersign_core::{
-    Approval, ApprovalId, Attachment, Basis, Digest, Effect, Outcome, Risk, State, Status,
-    ToolCall, Verdict, masked, masked_text,
+    Approval, ApprovalId, Digest, Outcome, Risk, Secrets, State, Status, ToolUseId, masked_text,
 };
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
+use super::columns::{
+    LONG, Request, RequestColumns, StateColumns, digest_of, is_long, put_back, secrets_of,
+};
 use crate::store::database::Connection;
 use crate::store::fresh::LONG as LONG_CALL;
 use crate::store::ledger::Ledger;
@@ -19,63 +19,32 @@ use crate::store::value::{Row, values};
 use crate::store::{StoreError, diffs, from_json, json};
 
 /// Who the calls of an embedded or single-user server belong to.
-const LOCAL_USER: &str = "local";
-
-/// From this length on a result has a place of its own.
-const LONG: usize = 4096;
+const LOCAL_USER: &str = "00000000-0000-8000-8000-000000000001";
 
 /// How long the columns for people get.
 const LONGEST_ERROR: usize = 1000;
 
-/// What [`approval`] reads.
-pub(super) const COLUMNS: &str = "tool_executions.approval_id, risk_level, digest, request, \
-    preview, state, results.body FROM tool_executions \
-    LEFT JOIN results ON results.approval_id = tool_executions.approval_id";
+/// What [`approval`] reads, but for whether the clear text is lost.
+pub(super) const FIELDS: &str = "tool_executions.approval_id, risk_level, digest,
+    coalesce(clear_calls.request, tool_executions.request),
+    coalesce(clear_calls.preview, tool_executions.preview),
+    tool_executions.state, results.body, clear_calls.state";
 
-/// A result that has a place of its own: a text, or what was shown beside it as well.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Long<'a> {
-    Text(Cow<'a, str>),
-    Whole { result: Cow<'a, str>, attachments: Cow<'a, [Attachment]> },
-}
+/// Whether a call that can still run has lost its clear text.
+pub(super) const IS_LOST: &str = "(has_secrets AND clear_calls.approval_id IS NULL
+    AND status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING'))";
 
-/// The part of an approval that never changes, as it stands in the `request` column.
-#[derive(Serialize, Deserialize)]
-struct Request<'a> {
-    call: Cow<'a, ToolCall>,
-    effects: Cow<'a, [Effect]>,
-    summary: Cow<'a, str>,
-    verdict: Cow<'a, Verdict>,
-    created_at: Timestamp,
-    #[serde(default)]
-    commands: Cow<'a, [Part]>,
-    #[serde(default)]
-    basis: Cow<'a, Basis>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    canonical: Option<Cow<'a, Canonical>>,
-}
-
-impl<'a> Request<'a> {
-    fn of(approval: &'a Approval) -> Self {
-        Self {
-            call: Cow::Borrowed(&approval.call),
-            effects: Cow::Borrowed(&approval.effects),
-            summary: Cow::Borrowed(&approval.summary),
-            verdict: Cow::Borrowed(&approval.verdict),
-            created_at: approval.created_at,
-            commands: Cow::Borrowed(&approval.commands),
-            basis: Cow::Borrowed(&approval.basis),
-            canonical: approval.canonical.as_ref().map(Cow::Borrowed),
-        }
-    }
-}
+/// Calls, each with what is kept beside it.
+pub(super) const CALLS: &str = "tool_executions
+    LEFT JOIN results ON results.approval_id = tool_executions.approval_id
+    LEFT JOIN clear_calls ON clear_calls.approval_id = tool_executions.approval_id";
 
 pub(super) fn find(
     db: &mut dyn Connection,
     id: ApprovalId,
 ) -> Result<Option<Approval>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} WHERE tool_executions.approval_id = $1");
+    let sql =
+        format!("SELECT {FIELDS}, {IS_LOST} FROM {CALLS} WHERE tool_executions.approval_id = $1");
     db.one(&sql, values![id.to_string()])?.map(approval).transpose()
 }
 
@@ -88,11 +57,13 @@ pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
     let preview: Option<String> = row.take()?;
     let mut state = row.json("state")?;
     let long: Option<String> = row.take()?;
-    if let (State::Completed { result, attachments, .. }, Some(long)) = (&mut state, long) {
-        (*result, *attachments) = match from_json("result", &long)? {
-            Long::Text(text) => (text.into_owned(), Vec::new()),
-            Long::Whole { result, attachments } => (result.into_owned(), attachments.into_owned()),
-        };
+    match row.take::<Option<String>>()? {
+        Some(clear) => state = from_json("state", &clear)?,
+        None => put_back(&mut state, long.as_deref())?,
+    }
+    if row.take()? {
+        // A mask must not run in the place of what was approved.
+        return Err(StoreError::corrupt("request", format!("`{id}` has lost its clear text")));
     }
     Ok(Approval {
         id,
@@ -115,24 +86,30 @@ fn risk_of(text: &str) -> Result<Risk, StoreError> {
     from_json("risk", &format!("\"{text}\""))
 }
 
-pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
+/// Writes a new call; returns the digest of what is kept of it, where secrets are masked for good.
+pub(super) fn insert(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+) -> Result<Option<Digest>, StoreError> {
     let call = &approval.call;
-    let told = Told::by(&approval.state);
+    let secrets = secrets_of(approval);
+    let columns = RequestColumns::of(approval, &secrets)?;
+    let state = StateColumns::of(&approval.state, &secrets)?;
+    let told = Told::by(&state.shown);
     diffs::keep(ledger, approval)?;
-    let request = json(&Request::of(approval))?;
-    let preview = approval.preview.as_ref().map(json).transpose()?;
-    let length = request.len() + preview.as_ref().map_or(0, String::len);
+    let has_secrets = columns.has_secrets() || state.clear.is_some();
+    let is_masked = has_secrets && approval.state.is_settled();
     // What has more to it than its row is read from there, so that all see the same of it.
-    if length <= LONG_CALL && !diffs::are_kept(approval) {
+    if columns.length() <= LONG_CALL && !diffs::are_kept(approval) && !is_masked {
         ledger.leave(approval.id, Some(Arc::new(approval.clone())));
     }
     ledger.execute(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
            tool_params, risk_level, requires_approval, status, created_at, run_id, digest, request,
            preview, state, error, error_type, approved_at, completed_at, expires_at, owner,
-           executor, tool_use_id, lapses_at, submitted_by)
+           executor, tool_use_id, lapses_at, submitted_by, has_secrets)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19, $20, $21, $22, $23, $24, $25, $26)",
+           $19, $20, $21, $22, $23, $24, $25, $26, $27)",
         values![
             call.id.to_string(),
             LOCAL_USER,
@@ -140,16 +117,16 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
             call.session.as_str(),
             approval.id.to_string(),
             &call.tool_name,
-            json(&masked(&call.input))?,
+            json(&secrets.hide_in(&call.input))?,
             approval.risk.to_string(),
             approval.verdict.outcome == Outcome::Ask,
             approval.status().as_str(),
             approval.created_at,
             call.run.map(|run| run.to_string()),
             approval.digest.as_str(),
-            request,
-            preview,
-            json(&approval.state)?,
+            &columns.request.text,
+            columns.preview.as_ref().map(|it| &it.text),
+            &state.state,
             told.error,
             told.error_type,
             told.approved_at,
@@ -157,50 +134,118 @@ pub(super) fn insert(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(),
             told.expires_at,
             starter(ledger, approval),
             call.executor.as_str(),
-            json(&call.tool_use_id)?,
+            tool_use_text(&call.tool_use_id)?,
             approval.lapses_at(),
             approval.basis.submitted_by.as_deref(),
+            has_secrets,
+        ],
+    )?;
+    if is_masked {
+        diffs::mask(ledger, approval, &secrets)?;
+        let preview = columns.preview.as_ref().map(|it| it.text.as_str());
+        return Ok(Some(digest_of(&columns.request.text, preview, &state.state, None)));
+    }
+    if has_secrets {
+        keep_clear(ledger, approval, &columns, state.clear)?;
+    }
+    Ok(None)
+}
+
+/// Keeps in clear what a call needs to go on, beside its row.
+pub(super) fn keep_clear(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+    columns: &RequestColumns,
+    state: Option<String>,
+) -> Result<(), StoreError> {
+    ledger.execute(
+        "INSERT INTO clear_calls (approval_id, for_run, request, preview, state)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (approval_id) DO UPDATE SET request = excluded.request,
+           preview = excluded.preview, state = excluded.state",
+        values![
+            approval.id.to_string(),
+            approval.call.run.map(|run| run.to_string()),
+            columns.request.clear.as_ref().unwrap_or(&columns.request.text),
+            columns.preview.as_ref().map(|it| it.clear.as_ref().unwrap_or(&it.text)),
+            state,
         ],
     )?;
     Ok(())
+}
+
+/// Returns the id of a call as its column has it: as it is, but where that would not come back.
+pub(in crate::store) fn tool_use_text(id: &ToolUseId) -> Result<String, StoreError> {
+    let id = id.as_str();
+    if id.contains('\0') || id.starts_with('"') { json(&id) } else { Ok(id.to_owned()) }
 }
 
 /// Writes what a person has changed of a request, and what followed from that.
 pub(super) fn amend(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
+    let secrets = secrets_of(approval);
+    let columns = RequestColumns::of(approval, &secrets)?;
+    let state = StateColumns::of(&approval.state, &secrets)?;
+    let has_secrets = columns.has_secrets() || state.clear.is_some();
     diffs::keep(ledger, approval)?;
     ledger.execute(
         "UPDATE tool_executions SET tool_params = $1, risk_level = $2, digest = $3, request = $4,
-           preview = $5
-         WHERE approval_id = $6",
+           preview = $5, state = $6, has_secrets = $7
+         WHERE approval_id = $8",
         values![
-            json(&masked(&approval.call.input))?,
+            json(&secrets.hide_in(&approval.call.input))?,
             approval.risk.to_string(),
             approval.digest.as_str(),
-            json(&Request::of(approval))?,
-            approval.preview.as_ref().map(json).transpose()?,
+            &columns.request.text,
+            columns.preview.as_ref().map(|it| &it.text),
+            &state.state,
+            has_secrets,
             approval.id.to_string(),
         ],
+    )?;
+    if has_secrets {
+        return keep_clear(ledger, approval, &columns, state.clear);
+    }
+    ledger.execute(
+        "DELETE FROM clear_calls WHERE approval_id = $1",
+        values![approval.id.to_string()],
     )?;
     Ok(())
 }
 
-/// Changes the state of a row that still stands where it was found; returns whether it did.
+/// What a change of state came to.
+pub(super) enum Updated {
+    /// It no longer stood where it was found.
+    Not,
+    /// It is so.
+    Done {
+        /// Whether its row has secrets masked.
+        has_secrets: bool,
+        /// The digest of what is kept of it, where secrets are masked for good.
+        kept: Option<Digest>,
+    },
+}
+
+/// Changes the state of a row that still stands where it was found.
 pub(super) fn update(
     ledger: &mut Ledger<'_>,
     before: Status,
     approval: &Approval,
-) -> Result<bool, StoreError> {
-    let told = Told::by(&approval.state);
+) -> Result<Updated, StoreError> {
+    // Most states have nothing in them that could be a secret.
+    let says = approval.state.is_settled() || approval.state.words().is_some();
+    let secrets = if says { secrets_of(approval) } else { Secrets::default() };
+    let state = StateColumns::of(&approval.state, &secrets)?;
+    let told = Told::by(&state.shown);
     // `status = …` is the lock: of two that would change the row, one does.
-    let changed = ledger.execute(
+    let changed = ledger.one(
         "UPDATE tool_executions SET status = $1, state = $2, result = $3, error = $4,
            error_type = $5, execution_time_ms = $6, approved_at = coalesce($7, approved_at),
            completed_at = $8, expires_at = coalesce($9, expires_at), owner = coalesce($10, owner),
-           holder = coalesce($11, holder), lapses_at = $12
-         WHERE approval_id = $13 AND status = $14",
+           holder = coalesce($11, holder), lapses_at = $12, has_secrets = (has_secrets OR $13)
+         WHERE approval_id = $14 AND status = $15 RETURNING has_secrets",
         values![
             approval.status().as_str(),
-            state_text(&approval.state)?,
+            &state.state,
             told.result,
             told.error,
             told.error_type,
@@ -211,14 +256,66 @@ pub(super) fn update(
             starter(ledger, approval),
             approval.lease().map(|lease| lease.holder.as_str()),
             approval.lapses_at(),
+            state.clear.is_some(),
             approval.id.to_string(),
             before.as_str(),
         ],
     )?;
-    if changed == 1 {
-        keep_long_result(ledger, approval)?;
+    let Some(mut row) = changed else { return Ok(Updated::Not) };
+    if let Some(long) = &state.long {
+        ledger.execute(
+            "INSERT INTO results (approval_id, body) VALUES ($1, $2)",
+            values![approval.id.to_string(), long],
+        )?;
     }
-    Ok(changed == 1)
+    let has_secrets = row.take()?;
+    let kept = if has_secrets { update_clear(ledger, approval, state)? } else { None };
+    Ok(Updated::Done { has_secrets, kept })
+}
+
+/// Keeps in clear what a call still needs after a change of state, and no more.
+pub(super) fn update_clear(
+    ledger: &mut Ledger<'_>,
+    approval: &Approval,
+    state: StateColumns,
+) -> Result<Option<Digest>, StoreError> {
+    let id = approval.id.to_string();
+    let secrets = secrets_of(approval);
+    let columns = RequestColumns::of(approval, &secrets)?;
+    if !approval.state.is_settled() {
+        keep_clear(ledger, approval, &columns, state.clear)?;
+        return Ok(None);
+    }
+    diffs::mask(ledger, approval, &secrets)?;
+    let preview = columns.preview.as_ref().map(|it| it.text.as_str());
+    let kept = digest_of(&columns.request.text, preview, &state.state, state.long.as_deref());
+    // Who takes its place is made of it, and the model has yet to be told: by whoever drives the run.
+    let has_heir = approval.replaced_by().is_some();
+    if (has_heir || state.clear.is_some()) && run_goes_on(ledger, approval)? {
+        if has_heir {
+            keep_clear(ledger, approval, &columns, state.clear)?;
+        } else {
+            ledger.execute(
+                "INSERT INTO clear_calls (approval_id, for_run, state) VALUES ($1, $2, $3)
+                 ON CONFLICT (approval_id) DO UPDATE SET request = NULL, preview = NULL,
+                   state = excluded.state",
+                values![&id, approval.call.run.map(|run| run.to_string()), state.clear],
+            )?;
+        }
+    } else {
+        ledger.execute("DELETE FROM clear_calls WHERE approval_id = $1", values![&id])?;
+    }
+    ledger.scrub();
+    Ok(Some(kept))
+}
+
+fn run_goes_on(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<bool, StoreError> {
+    let Some(run) = approval.call.run else { return Ok(false) };
+    let running = ledger.one(
+        "SELECT id FROM runs WHERE id = $1 AND status = 'RUNNING'",
+        values![run.to_string()],
+    )?;
+    Ok(running.is_some())
 }
 
 /// The server in which a call runs, if this is where it starts.
@@ -226,64 +323,16 @@ fn starter(ledger: &Ledger<'_>, approval: &Approval) -> Option<String> {
     ledger.server().filter(|_| approval.status() == Status::Executing && approval.lease().is_none())
 }
 
-/// The state as its column has it: without a result that has a place of its own.
-fn state_text(state: &State) -> Result<String, StoreError> {
-    match state {
-        State::Completed { by, approved_at, since, at, is_error, reported, .. }
-            if is_long(state) =>
-        {
-            json(&State::Completed {
-                by: by.clone(),
-                approved_at: *approved_at,
-                since: *since,
-                at: *at,
-                is_error: *is_error,
-                result: String::new(),
-                attachments: Vec::new(),
-                reported: *reported,
-            })
-        }
-        state => json(state),
-    }
-}
-
 /// Whether what a call gave back has a place of its own.
 pub(super) fn has_long_result(approval: &Approval) -> bool {
     is_long(&approval.state)
 }
 
-fn is_long(state: &State) -> bool {
-    match state {
-        State::Completed { result, attachments, .. } => {
-            result.len() > LONG || !attachments.is_empty()
-        }
-        _ => false,
-    }
-}
-
-fn keep_long_result(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
-    if let State::Completed { result, attachments, .. } = &approval.state
-        && has_long_result(approval)
-    {
-        let result = Cow::Borrowed(result.as_str());
-        let body = if attachments.is_empty() {
-            Long::Text(result)
-        } else {
-            Long::Whole { result, attachments: attachments.into() }
-        };
-        ledger.execute(
-            "INSERT INTO results (approval_id, body) VALUES ($1, $2)",
-            values![approval.id.to_string(), json(&body)?],
-        )?;
-    }
-    Ok(())
-}
-
 /// The columns that follow from the state, for people who read the table.
 #[derive(Default)]
-struct Told<'a> {
-    result: Option<String>,
-    error: Option<String>,
+pub(super) struct Told<'a> {
+    pub(super) result: Option<String>,
+    pub(super) error: Option<String>,
     error_type: Option<&'a str>,
     execution_time: Option<Duration>,
     approved_at: Option<Timestamp>,
@@ -292,7 +341,7 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn by(state: &'a State) -> Self {
+    pub(super) fn by(state: &'a State) -> Self {
         let nothing = Self::default();
         match state {
             State::Pending => nothing,

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use countersign_core::{Approval, ApprovalId, ProjectId, Status};
+use countersign_core::{ApprovalId, ProjectId};
 
 use super::{Act, AuditRow, CallAct, ChainEnd, ends, rows_after, seal};
+use crate::store::StoreError;
+use crate::store::approvals::{self, Standing};
 use crate::store::database::Connection;
-use crate::store::{StoreError, approvals};
 
 /// How many rows, and how many calls, are read at a time.
 const PAGE: usize = 1024;
@@ -41,7 +42,7 @@ struct Last {
 }
 
 /// A walk along one chain.
-struct Walk {
+pub(in crate::store) struct Walk {
     project: ProjectId,
     seq: u64,
     hash: String,
@@ -49,7 +50,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn along(project: ProjectId) -> Self {
+    pub(in crate::store) fn along(project: ProjectId) -> Self {
         Self { project, seq: 0, hash: String::new(), calls: HashMap::new() }
     }
 
@@ -66,6 +67,13 @@ impl Walk {
         match serde_json::from_str(&row.body) {
             Ok(Act::Call(act)) => {
                 self.calls.insert(act.approval_id, Last { seq: row.seq, act: *act });
+            }
+            Ok(Act::Masked { calls }) => {
+                for masked in calls {
+                    if let Some(last) = self.calls.get_mut(&masked.approval_id) {
+                        (last.seq, last.act.kept) = (row.seq, Some(masked.kept));
+                    }
+                }
             }
             Ok(
                 Act::Rules { .. }
@@ -93,6 +101,35 @@ impl Walk {
         }
     }
 
+    /// Compares a call with what its chain last told of it. Calls from before the audit are in no
+    /// chain.
+    pub(in crate::store) fn agrees(&mut self, standing: &Standing) -> Result<(), Broken> {
+        let Standing { status, call, kept } = standing;
+        let id = call.id;
+        let Some(Last { seq, act }) = self.calls.remove(&id) else { return Ok(()) };
+        let Act::Call(stands) = Act::of_call(call, None) else { return Ok(()) };
+        let what = if act.status != stands.status || act.status != *status {
+            format!("the call {id} is {status}, not {}", act.status)
+        } else if act.saw != call.digest {
+            format!("the call {id} is bound to something else than was decided on")
+        } else if kept.is_some() {
+            // What it was is gone with its secrets; what is left must be what was left then.
+            if act.kept == *kept {
+                return Ok(());
+            }
+            format!("what is left of the call {id}, its input among it, was changed")
+        } else if act.input != stands.input {
+            format!("the input of the call {id} was changed")
+        } else if act.result != stands.result {
+            format!("the result of the call {id} was changed")
+        } else if act.saw != call.binding() {
+            format!("the call {id} is bound to something else than was decided on")
+        } else {
+            return Ok(());
+        };
+        Err(self.broken(seq, what))
+    }
+
     fn broken(&self, seq: u64, why: String) -> Broken {
         Broken { project: self.project.clone(), seq, why }
     }
@@ -118,6 +155,20 @@ fn verify_chain(
     walk: &mut Walk,
     end: &ChainEnd,
 ) -> Result<Result<(), Broken>, StoreError> {
+    if let Err(broken) = walk_chain(db, walk)? {
+        return Ok(Err(broken));
+    }
+    if let Err(broken) = walk.ends(end) {
+        return Ok(Err(broken));
+    }
+    verify_calls(db, walk)
+}
+
+/// Goes along a chain to its end, or to the first row that is not as it should be.
+pub(in crate::store) fn walk_chain(
+    db: &mut dyn Connection,
+    walk: &mut Walk,
+) -> Result<Result<(), Broken>, StoreError> {
     loop {
         let page = rows_after(db, &walk.project, walk.seq, PAGE)?;
         for row in &page {
@@ -126,13 +177,9 @@ fn verify_chain(
             }
         }
         if page.len() < PAGE {
-            break;
+            return Ok(Ok(()));
         }
     }
-    if let Err(broken) = walk.ends(end) {
-        return Ok(Err(broken));
-    }
-    verify_calls(db, walk)
 }
 
 /// Compares the calls of a project, page by page, with what its chain last told of each.
@@ -143,13 +190,13 @@ fn verify_calls(
     let mut after = String::new();
     loop {
         let page = approvals::after(db, &walk.project, &after, CALLS)?;
-        for (status, call) in &page {
-            if let Err(broken) = agrees(walk, *status, call) {
+        for standing in &page {
+            if let Err(broken) = walk.agrees(standing) {
                 return Ok(Err(broken));
             }
         }
         match page.last() {
-            Some((_, call)) if page.len() == CALLS => after = call.id.to_string(),
+            Some(Standing { call, .. }) if page.len() == CALLS => after = call.id.to_string(),
             _ => break,
         }
     }
@@ -161,23 +208,4 @@ fn verify_calls(
         }
         None => Ok(()),
     })
-}
-
-/// Compares a call with what its chain last told of it. Calls from before the audit are in no chain.
-fn agrees(walk: &mut Walk, status: Status, call: &Approval) -> Result<(), Broken> {
-    let id = call.id;
-    let Some(Last { seq, act }) = walk.calls.remove(&id) else { return Ok(()) };
-    let Act::Call(stands) = Act::of_call(call) else { return Ok(()) };
-    let what = if act.status != stands.status || act.status != status {
-        format!("the call {id} is {status}, not {}", act.status)
-    } else if act.input != stands.input {
-        format!("the input of the call {id} was changed")
-    } else if act.result != stands.result {
-        format!("the result of the call {id} was changed")
-    } else if act.saw != call.digest || act.saw != call.binding() {
-        format!("the call {id} is bound to something else than was decided on")
-    } else {
-        return Ok(());
-    };
-    Err(walk.broken(seq, what))
 }

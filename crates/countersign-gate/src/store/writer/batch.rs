@@ -48,6 +48,8 @@ pub(super) struct Batch {
     signature: Arc<Signature>,
     fresh: Arc<Fresh>,
     on_commit: OnBatch,
+    /// Whether something that was taken out of the record may still be in the files.
+    unscrubbed: bool,
 }
 
 impl Batch {
@@ -58,7 +60,14 @@ impl Batch {
         fresh: Arc<Fresh>,
         on_commit: OnBatch,
     ) -> Self {
-        Self { connection: Some(connection), database, signature, fresh, on_commit }
+        Self {
+            connection: Some(connection),
+            database,
+            signature,
+            fresh,
+            on_commit,
+            unscrubbed: false,
+        }
     }
 
     /// Sees jobs through, and answers each.
@@ -94,14 +103,30 @@ impl Batch {
         }
     }
 
-    fn committed(&self, jobs: Jobs, closed: Closed) {
+    fn committed(&mut self, jobs: Jobs, closed: Closed) {
         metrics::counter!("countersign_commits_total").increment(1);
         metrics::counter!("countersign_writes_total").increment(jobs.len() as u64);
+        self.scrub(closed.scrub);
         // First: whoever is told now finds what is told of.
         self.fresh.put(closed.left);
         (self.on_commit)(&closed.grown);
         for job in jobs {
             job.answer(Ok(()));
+        }
+    }
+
+    /// Has the files forget what was taken out of the record. Who reads them meanwhile may be in the
+    /// way; then the next commit tries again.
+    fn scrub(&mut self, anew: bool) {
+        self.unscrubbed |= anew;
+        if let (true, Some(connection)) = (self.unscrubbed, &mut self.connection) {
+            match connection.scrub() {
+                Ok(done) => self.unscrubbed = !done,
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "masked secrets may still be in the write-ahead log");
+                }
+            }
         }
     }
 
