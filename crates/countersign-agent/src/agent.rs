@@ -327,6 +327,7 @@ impl Watch {
             | Event::ResultRefused { .. }
             | Event::Undone { .. }
             | Event::Rehearsed { .. }
+            | Event::ConversationMended { .. }
             | Event::SettingsChanged => return Ok(None),
         }))
     }

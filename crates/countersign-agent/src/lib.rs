@@ -28,6 +28,7 @@ pub mod message;
 pub mod model;
 mod notes;
 mod outcome;
+mod pairing;
 mod rehearsing;
 pub mod reply;
 mod respond;

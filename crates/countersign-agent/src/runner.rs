@@ -12,9 +12,10 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::consent::{Consent, Reading};
-use crate::message::{Block, Message, ToolResult};
+use crate::message::Message;
 use crate::model::{Model, Request, ToolSpec};
 use crate::outcome::Answer;
+use crate::pairing::is_paired;
 use crate::respond::Retries;
 use crate::settings::RunSettings;
 use crate::stop::{Halt, Stop, Words};
@@ -197,7 +198,6 @@ impl Runner {
     async fn record(&self, prompt: Prompt) -> Result<Run, BeginError> {
         let Prompt { project, session, text } = prompt;
         let session = session.unwrap_or_else(|| new_id::<RunId>().to_string().into());
-        let message = next_prompt(&self.history(&project, &session).await?, &text);
         let request = self.request();
         let run = NewRun {
             id: new_id(),
@@ -205,7 +205,8 @@ impl Runner {
             session: session.clone(),
             title: title(&text),
             settings: to_value(&RunSettings::of(&self.config, &self.consent))?,
-            message: to_value(&message)?,
+            // What an earlier run left open is answered when the conversation is ours, not before.
+            message: to_value(&Message::user(&text))?,
             events: vec![
                 Event::RunStarted {
                     model: self.config.model.clone(),
@@ -216,8 +217,12 @@ impl Runner {
         };
         let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
         let mut run = Run::new(self.clone(), journal, request);
-        // Read again now that it is ours: another run may have come and gone since.
+        // Only now that it is ours: another run may have come and gone before.
         run.request.messages = self.history(&project, &session).await?;
+        if !is_paired(&run.request.messages) {
+            self.gate.mend_conversation(&project, &session, Some(run.id())).await?;
+            run.request.messages = self.history(&project, &session).await?;
+        }
         Ok(run)
     }
 
@@ -361,20 +366,6 @@ pub(crate) async fn end_run(journal: &Journal, end: RunEnd, words: Words) {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
     }
-}
-
-/// Returns the person's message, with answers to calls that an interrupted run left open before it.
-fn next_prompt(history: &[Message], text: &str) -> Message {
-    let open = history.last().into_iter().flat_map(Message::tool_uses);
-    let answers = open.map(|call| {
-        Block::ToolResult(ToolResult::error(
-            call.id.clone(),
-            "Interrupted: whether this took effect is unknown; look before trying again.",
-        ))
-    });
-    let mut message = Message::user(text);
-    message.content = answers.chain(std::mem::take(&mut message.content)).collect();
-    message
 }
 
 pub(crate) fn to_value(message: &impl Serialize) -> Result<Value, StoreError> {

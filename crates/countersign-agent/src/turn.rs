@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 use crate::message::{Block, Message, ToolResult, ToolUse};
 use crate::model::StopReason;
 use crate::outcome::{Answer, Open, Outcome};
+use crate::pairing::acceptable;
 use crate::rehearsing::Rehearsals;
 use crate::reply::Draft;
 use crate::respond::{Progress, respond};
@@ -56,9 +57,10 @@ impl<'a> Turn<'a> {
             }
         };
         let clock = runner.gate.clock().as_ref();
+        let request = acceptable(&self.run.request);
         let answering = respond(
             runner.model.as_ref(),
-            &self.run.request,
+            &request,
             runner.config.retries,
             clock,
             &mut draft,

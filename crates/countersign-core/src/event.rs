@@ -136,6 +136,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<String>,
     },
+    /// A conversation that the model's API would have refused was mended, so that it can go on.
+    ConversationMended {
+        /// How many results of calls were removed: they came twice, or to no call.
+        removed: u64,
+        /// How many results were added, to calls that had none.
+        added: u64,
+    },
     /// What the project has settled for itself was changed. Whoever wants to know looks at what holds.
     SettingsChanged,
     /// A run broke off.
@@ -179,6 +186,7 @@ impl Event {
             | Self::ResultReceived { .. }
             | Self::ResultRefused { .. }
             | Self::Undone { .. }
+            | Self::ConversationMended { .. }
             | Self::SettingsChanged
             | Self::RunDone { .. }) => other,
         }

@@ -19,7 +19,7 @@ use crate::live::Channels;
 use crate::membership::Membership;
 use crate::projects::Settled;
 use crate::rules::{Rules, Terms};
-use crate::store::{NewRun, RunKey, Store, StoreError, Transition};
+use crate::store::{Mending, NewRun, RunKey, Store, StoreError, Transition};
 use crate::submit::Submitted;
 use crate::timeouts::Timeouts;
 use crate::waiting::Waiting;
@@ -271,6 +271,18 @@ impl Gate {
         let journal = self.journal(RunKey { project, session, run: run.id });
         let began = self.inner.store.begin_run(run, self.inner.clock.now()).await?;
         Ok(began.then_some(journal))
+    }
+
+    /// Mends a conversation that the model's API would refuse, and tells of it in the log; returns what
+    /// had to be changed. One in which another run than `own_run` goes on is left alone.
+    pub async fn mend_conversation(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+        own_run: Option<RunId>,
+    ) -> Result<Mending, StoreError> {
+        let now = self.inner.clock.now();
+        self.inner.store.mend_conversation(project, session, own_run, now).await
     }
 
     pub(crate) fn journal(&self, key: RunKey) -> Journal {

@@ -65,9 +65,9 @@ pub use rules::{RuleDraft, RulesError, Terms};
 pub use simulate::{Change, Decided, Simulation, Tally};
 pub use store::{
     Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
-    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MessageRow, NewMessage, NewRun,
-    Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store, StoreError,
-    StoredProject, StoredRule, TokenRole, Undo, floor,
+    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, Mending, MessageRow, NewMessage,
+    NewRun, Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow, Store,
+    StoreError, StoredProject, StoredRule, TokenRole, Undo, floor, mend_conversation,
 };
 pub use submit::{Question, Submitted};
 pub use timeouts::Timeouts;

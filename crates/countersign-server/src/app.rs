@@ -53,6 +53,15 @@ pub struct ServerConfig {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
+/// What runs of the server's own loop are given unless they say otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct RunDefaults {
+    /// Added to the built-in system prompt.
+    pub system_prompt: Option<String>,
+    /// How long one answer of the model may be; the runner's own default if none.
+    pub max_tokens: Option<u32>,
+}
+
 /// The shared parts, behind one pointer.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Parts>);
@@ -81,6 +90,7 @@ pub(crate) struct Parts {
     pub(crate) body_patience: Duration,
     pub(crate) hubs: Hubs,
     pub(crate) clients: Clients,
+    pub(crate) run_defaults: RunDefaults,
 }
 
 impl std::ops::Deref for App {
@@ -97,6 +107,7 @@ impl App {
         address: SocketAddr,
         identity: ServerIdentity,
         body_patience: Duration,
+        run_defaults: RunDefaults,
         stopping: CancellationToken,
     ) -> Self {
         let sign_ins = SignIns::new(config.gate.clone(), config.credential);
@@ -120,6 +131,7 @@ impl App {
             body_patience,
             hubs: Hubs::default(),
             clients: Clients::default(),
+            run_defaults,
         }))
     }
 
@@ -129,10 +141,13 @@ impl App {
         cwd: std::path::PathBuf,
         model: Option<String>,
     ) -> RunnerConfig {
+        let usual = RunnerConfig::new(cwd);
         RunnerConfig {
             model: model.unwrap_or_else(|| self.model.name.clone()),
             keep: self.keep.clone(),
-            ..RunnerConfig::new(cwd)
+            system_prompt: self.run_defaults.system_prompt.clone(),
+            max_tokens: self.run_defaults.max_tokens.unwrap_or(usual.max_tokens),
+            ..usual
         }
     }
 }

@@ -44,6 +44,11 @@ pub(crate) struct NewMessage {
     permission_mode: Option<PermissionMode>,
     /// The model to ask.
     model: Option<String>,
+    /// Added to the system prompt of the server's own loop; what the server was started with if left out.
+    system_prompt: Option<String>,
+    /// How long one answer of the model may be, in the server's own loop.
+    #[schema(minimum = 1)]
+    max_tokens: Option<u32>,
 }
 
 /// Who runs the tools of a conversation.
@@ -94,6 +99,8 @@ pub(crate) async fn send(
         way,
         cwd: None,
         model: message.model,
+        system_prompt: message.system_prompt,
+        max_tokens: message.max_tokens,
     };
     let begun = runs::start(&app, &place, wanted).await?;
     let first = app.gate.store().first_message(project, &begun.session, begun.run).await?;

@@ -41,7 +41,7 @@ mod tools;
 mod undo;
 mod ways;
 
-pub use app::{ModelSource, ServerConfig};
+pub use app::{ModelSource, RunDefaults, ServerConfig};
 pub use connections::ConnectionLimits;
 pub use openapi::document as openapi;
 pub use serve::{ServeError, Server};

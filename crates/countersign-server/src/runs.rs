@@ -29,6 +29,10 @@ pub(crate) struct Wanted {
     pub(crate) way: Way,
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
+    /// Added to the system prompt of our own loop.
+    pub(crate) system_prompt: Option<String>,
+    /// How long one answer may be in our own loop.
+    pub(crate) max_tokens: Option<u32>,
 }
 
 /// A run that is going on.
@@ -129,6 +133,7 @@ pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Be
     let cwd = working_folder(place, wanted.cwd.as_deref())?;
     let Way { executor, mode, mode_by_settings } = wanted.way;
     let auto_approve_read = wanted.auto_approve_read;
+    check_limits(&wanted)?;
     let prompt =
         Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
     // One that begins after we have given up on it is dropped, and so ended.
@@ -140,7 +145,13 @@ pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Be
     } else {
         let consent = Consent::People { auto_approve_read, mode };
         let config = app.runner_config(cwd, wanted.model);
-        let config = RunnerConfig { executor, mode_by_settings, ..config };
+        let config = RunnerConfig {
+            executor,
+            mode_by_settings,
+            system_prompt: wanted.system_prompt.or(config.system_prompt),
+            max_tokens: wanted.max_tokens.unwrap_or(config.max_tokens),
+            ..config
+        };
         let runner = runner(app, place, consent, config);
         Driven::Own(Box::new(in_time(async move { runner.begin(prompt).await }).await?))
     };
@@ -148,6 +159,20 @@ pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Be
     drive(app, &project.id, run);
     metrics::counter!("countersign_runs_total").increment(1);
     Ok(begun)
+}
+
+/// Checks what only our own loop can do something with.
+fn check_limits(wanted: &Wanted) -> Result<(), ApiError> {
+    if wanted.max_tokens == Some(0) {
+        return Err(ApiError::bad_request("bad_max_tokens", "`max_tokens` is 1 or more"));
+    }
+    let is_given = wanted.max_tokens.is_some() || wanted.system_prompt.is_some();
+    if is_given && wanted.way.executor == Executor::ClaudeCli {
+        let why = "`system_prompt` and `max_tokens` are for the server's own loop, and Claude Code runs \
+                   this conversation: leave them out, or say `\"permission_mode\": \"sdk\"`";
+        return Err(ApiError::bad_request("contradiction", why));
+    }
+    Ok(())
 }
 
 /// Goes on, in the background, with the runs of our projects that nobody drives any more.

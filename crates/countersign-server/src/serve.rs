@@ -7,7 +7,7 @@ use countersign_gate::{StoreError, after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, ServerConfig};
+use crate::app::{App, RunDefaults, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
 use crate::guard::Guard;
 use crate::router::router;
@@ -21,6 +21,7 @@ pub struct Server {
     config: ServerConfig,
     body_patience: Duration,
     connection_limits: ConnectionLimits,
+    run_defaults: RunDefaults,
 }
 
 /// Why a server did not serve.
@@ -45,7 +46,14 @@ impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
         let connection_limits = ConnectionLimits::default();
-        Self { config, body_patience: body::PATIENCE, connection_limits }
+        let run_defaults = RunDefaults::default();
+        Self { config, body_patience: body::PATIENCE, connection_limits, run_defaults }
+    }
+
+    /// Sets what runs of the server's own loop are given unless they say otherwise.
+    #[must_use]
+    pub fn with_run_defaults(self, run_defaults: RunDefaults) -> Self {
+        Self { run_defaults, ..self }
     }
 
     /// Sets how long the body of a request may take to come.
@@ -78,7 +86,8 @@ impl Server {
         }
         let stopping = CancellationToken::new();
         let identity = gate.server_identity().await?;
-        let app = App::new(self.config, address, identity, self.body_patience, stopping.clone());
+        let (patience, defaults) = (self.body_patience, self.run_defaults);
+        let app = App::new(self.config, address, identity, patience, defaults, stopping.clone());
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
         runs::resume_left(&app).await?;

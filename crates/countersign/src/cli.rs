@@ -1,5 +1,6 @@
 //! The command line: what can be said, with an example each.
 
+mod approvals;
 mod at_server;
 mod audit;
 mod bench;
@@ -17,6 +18,10 @@ use clap::{Args, Parser, Subcommand};
 use countersign_gate::Settings;
 use secrecy::SecretString;
 
+pub(crate) use approvals::{
+    ApprovalsApproveArgs, ApprovalsCommand, ApprovalsListArgs, ApprovalsRejectArgs,
+    ApprovalsShowArgs,
+};
 pub(crate) use at_server::AtServer;
 pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
 pub(crate) use bench::{
@@ -101,6 +106,9 @@ without a server; for the rest a person is asked there. If that cannot be done, 
     /// Checks and prints what was decided and what ran.
     #[command(subcommand, after_help = "Example:\n  countersign audit verify")]
     Audit(AuditCommand),
+    /// Lists, shows and decides the requests that wait, of all workspaces of a server.
+    #[command(subcommand, after_help = "Example:\n  countersign approvals list")]
+    Approvals(ApprovalsCommand),
     /// Puts files back to what they were before a call, or before a whole run.
     #[command(after_help = "Examples:
   countersign undo
@@ -206,6 +214,13 @@ pub(crate) struct ServeArgs {
     /// The model unless a prompt names another [default: claude-sonnet-4-20250514].
     #[arg(long, env = "COUNTERSIGN_MODEL")]
     pub(crate) model: Option<String>,
+    /// Added to the system prompt of the server's own agent.
+    #[arg(long, value_name = "TEXT", env = "COUNTERSIGN_SYSTEM_PROMPT")]
+    pub(crate) system_prompt: Option<String>,
+    /// How many tokens one answer of the server's own agent may have [default: 8192].
+    #[arg(long, value_name = "COUNT", env = "COUNTERSIGN_MAX_TOKENS",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: Option<u32>,
     /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
     #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
     pub(crate) claude: Option<PathBuf>,

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Policy(policy) => commands::policy::run(policy),
         Command::Token(token) => commands::token::run(&token),
         Command::Audit(audit) => commands::audit::run(&audit),
+        Command::Approvals(approvals) => commands::approvals::run(&approvals),
         Command::Undo(undo) => commands::undo::run(&undo),
         Command::Backup(backup) => commands::backup::run(&backup),
         Command::Bench(bench) => commands::bench::run(bench),

@@ -1,10 +1,13 @@
 //! Conversations: sessions, and the messages as the model's API has them.
 
-use countersign_core::{ProjectId, RunId, SessionId};
+use countersign_core::{Event, ProjectId, RunId, SessionId};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::ledger::Ledger;
+use super::pairing::{
+    Mending, has_results, is_empty, keep_first_results, mend_conversation, open_calls, role,
+};
 use super::runs::{NewMessage, RunKey};
 use super::value::{Row, values};
 use super::{Store, StoreError, from_json, json};
@@ -132,6 +135,25 @@ impl Store {
             .await
     }
 
+    /// Mends a conversation that the model's API would refuse, and tells of it in the log. One in
+    /// which another run than `own_run` goes on is left alone.
+    pub(crate) async fn mend_conversation(
+        &self,
+        project: &ProjectId,
+        session: &SessionId,
+        own_run: Option<RunId>,
+        now: Timestamp,
+    ) -> Result<Mending, StoreError> {
+        // Hardly any is broken: those that are not cost no commit.
+        let mut messages: Vec<_> =
+            self.messages(project, session).await?.into_iter().map(Some).collect();
+        if !mend_conversation(&mut messages).is_needed() {
+            return Ok(Mending::default());
+        }
+        let (project, session) = (project.clone(), session.clone());
+        self.writer.write(move |ledger| mend(ledger, (&project, &session), own_run, now)).await
+    }
+
     /// Returns whether there is such a conversation.
     pub async fn has_session(
         &self,
@@ -247,7 +269,145 @@ pub(super) fn touch(
 }
 
 /// Appends a message of a run. The books are open, so nobody else appends at the same time.
+///
+/// Of results only those are kept that answer a call which has none: a second one would make the
+/// model's API refuse the conversation for good.
 pub(super) fn append(
+    ledger: &mut Ledger<'_>,
+    key: &RunKey,
+    message: &NewMessage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if !has_results(&message.body) {
+        return insert(ledger, key, message, now);
+    }
+    let turn = latest_turn(ledger, key)?;
+    let said: Vec<_> = turn.into_iter().map(|(_, body)| body).collect();
+    let mut kept = message.clone();
+    let mending = keep_first_results(&mut kept.body, &mut open_calls(&said));
+    if mending.removed > 0 {
+        tracing::warn!(run = %key.run, removed = mending.removed, "results nobody waits for");
+    }
+    if is_empty(&kept.body) { Ok(()) } else { insert(ledger, key, &kept, now) }
+}
+
+/// Appends the prompt of a run that has just claimed its conversation: calls that an earlier run left
+/// open are answered before it.
+pub(super) fn append_prompt(
+    ledger: &mut Ledger<'_>,
+    key: &RunKey,
+    prompt: &NewMessage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (places, before): (Vec<_>, Vec<_>) = latest_turn(ledger, key)?.into_iter().unzip();
+    let mut turn: Vec<_> = before.iter().cloned().map(Some).collect();
+    turn.push(Some(prompt.body.clone()));
+    mend_conversation(&mut turn);
+    let body = turn.pop().flatten().unwrap_or_else(|| prompt.body.clone());
+    for ((position, before), after) in places.into_iter().zip(before).zip(turn) {
+        rewrite(ledger, (&key.project, &key.session), position, (&before, after.as_ref()))?;
+    }
+    insert(ledger, key, &NewMessage { body, outcome: prompt.outcome.clone() }, now)
+}
+
+/// Returns the messages of a conversation from the model's latest turn on, each with its place.
+fn latest_turn(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<Vec<(i64, Value)>, StoreError> {
+    const PAGE: usize = 8;
+    let (project, session) = (key.project.as_str(), key.session.as_str());
+    let mut turn = Vec::new();
+    let (mut before, mut is_answer_seen) = (i64::MAX, false);
+    loop {
+        let rows = ledger.query(
+            "SELECT position, body FROM messages
+             WHERE project_id = $1 AND session_id = $2 AND position < $3
+             ORDER BY position DESC LIMIT $4",
+            values![project, session, before, PAGE],
+        )?;
+        let is_last = rows.len() < PAGE;
+        for mut row in rows {
+            let (position, body): (i64, Value) = (row.take()?, row.json("message")?);
+            let is_answer = role(&body) == "assistant";
+            if is_answer_seen && !is_answer {
+                turn.reverse();
+                return Ok(turn);
+            }
+            is_answer_seen |= is_answer;
+            before = position;
+            turn.push((position, body));
+        }
+        if is_last {
+            turn.reverse();
+            return Ok(turn);
+        }
+    }
+}
+
+/// Puts a mended message in the place of what stood there; none takes it away.
+fn rewrite(
+    ledger: &mut Ledger<'_>,
+    (project, session): (&ProjectId, &SessionId),
+    position: i64,
+    (before, after): (&Value, Option<&Value>),
+) -> Result<(), StoreError> {
+    match after {
+        Some(after) if after == before => {}
+        Some(after) => {
+            ledger.execute(
+                "UPDATE messages SET body = $1
+                 WHERE project_id = $2 AND session_id = $3 AND position = $4",
+                values![json(after)?, project.as_str(), session.as_str(), position],
+            )?;
+        }
+        None => {
+            ledger.execute(
+                "DELETE FROM messages
+                 WHERE project_id = $1 AND session_id = $2 AND position = $3",
+                values![project.as_str(), session.as_str(), position],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Mends a conversation in the record, unless another run than this one goes on in it.
+fn mend(
+    ledger: &mut Ledger<'_>,
+    (project, session): (&ProjectId, &SessionId),
+    own_run: Option<RunId>,
+    now: Timestamp,
+) -> Result<Mending, StoreError> {
+    ledger.book(project)?;
+    let running = ledger.one(
+        "SELECT id FROM runs WHERE project_id = $1 AND session_id = $2 AND status = 'RUNNING'",
+        values![project.as_str(), session.as_str()],
+    )?;
+    let running: Option<RunId> = running.map(|mut row| row.parse("run id")).transpose()?;
+    if running.is_some() && running != own_run {
+        return Ok(Mending::default());
+    }
+    let rows = ledger.query(
+        "SELECT position, body FROM messages WHERE project_id = $1 AND session_id = $2
+         ORDER BY position",
+        values![project.as_str(), session.as_str()],
+    )?;
+    let read = |mut row: Row| Ok((row.take::<i64>()?, row.json::<Value>("message")?));
+    let (places, before): (Vec<_>, Vec<_>) =
+        rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?.into_iter().unzip();
+    let mut after: Vec<_> = before.iter().cloned().map(Some).collect();
+    let mending = mend_conversation(&mut after);
+    if !mending.is_needed() {
+        return Ok(mending);
+    }
+    for ((position, before), after) in places.into_iter().zip(before).zip(after) {
+        rewrite(ledger, (project, session), position, (&before, after.as_ref()))?;
+    }
+    let Mending { removed, added, .. } = mending;
+    let event = Event::ConversationMended { removed, added };
+    ledger.log(project, Some(session), own_run, now, &event)?;
+    Ok(mending)
+}
+
+fn insert(
     ledger: &mut Ledger<'_>,
     key: &RunKey,
     message: &NewMessage,

@@ -4,7 +4,7 @@ use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId}
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversations::{append, touch};
+use super::conversations::{append, append_prompt, touch};
 use super::ledger::Ledger;
 use super::value::{Row, values};
 use super::{Store, StoreError, from_json, json};
@@ -22,7 +22,8 @@ pub struct NewRun {
     pub title: String,
     /// What another driver needs to know to go on with it.
     pub settings: Value,
-    /// The person's message, as the model's API has it.
+    /// The person's message, as the model's API has it. Calls that an earlier run left open are answered
+    /// before it, once the conversation is claimed.
     pub message: Value,
     /// What the log tells first.
     pub events: Vec<Event>,
@@ -324,7 +325,8 @@ fn begin(ledger: &mut Ledger<'_>, run: &NewRun, now: Timestamp) -> Result<bool, 
     }
     touch(ledger, &run.project, &run.session, &run.title, now)?;
     let key = RunKey { project: run.project.clone(), session: run.session.clone(), run: run.id };
-    say(ledger, &key, &[run.message.clone().into()], &run.events, now)?;
+    append_prompt(ledger, &key, &run.message.clone().into(), now)?;
+    say(ledger, &key, &[], &run.events, now)?;
     Ok(true)
 }
 

@@ -1,6 +1,8 @@
 //! Following the log: nothing lost, nothing twice, whole texts after their pieces.
 
-use countersign_gate::{Event, Follow, News, Seen};
+use std::collections::HashMap;
+
+use countersign_gate::{Event, Follow, NewRun, News, Seen};
 use serde_json::json;
 
 use crate::world::{World, new_run};
@@ -19,6 +21,30 @@ async fn a_follower_sees_what_was_before_and_what_comes_each_once() {
         assert_eq!(next(&mut follow).await, format!("{}: {n}", n + 2));
     }
     assert_eq!(follow.told(), 302);
+}
+
+#[tokio::test]
+async fn who_follows_all_hears_of_every_other_project_and_of_later_ones_from_their_beginning() {
+    let world = World::new().await;
+    let begin = async |project: &str| {
+        let run = NewRun { project: project.into(), ..new_run("s") };
+        world.gate.begin_run(run).await.unwrap().unwrap()
+    };
+    let (own, old) = (begin("p").await, begin("old").await);
+    let mut follow = world.gate.follow_all_but(&"p".into()).await.unwrap();
+    // More than a reader is told of by hints: the rest it finds in the log.
+    for n in 0..1500 {
+        own.record(vec![], vec![text("mine")]).await.unwrap();
+        old.record(vec![], vec![text(&n.to_string())]).await.unwrap();
+    }
+    begin("new").await;
+    let mut heard: HashMap<String, Vec<u64>> = HashMap::new();
+    for _ in 0..1501 {
+        let (project, entry) = follow.next().await.unwrap().unwrap();
+        heard.entry(project.to_string()).or_default().push(entry.seq);
+    }
+    let all = HashMap::from([("old".into(), (2..=1501).collect()), ("new".into(), vec![1])]);
+    assert_eq!(heard, all);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod following;
 mod limits;
 mod listing;
 mod model;
+mod pairing;
 mod recovery;
 mod rehearsing;
 mod rules;

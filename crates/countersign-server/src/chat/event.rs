@@ -10,12 +10,13 @@ use utoipa::ToSchema;
 
 pub(crate) use self::data::Gap;
 use self::data::{
-    ApprovalAsked, ApprovalDecided, At, ChatDelta, ChatMessage, ChatRetry, ExecutionSignal,
-    Received, ResultAck, ResultRefused, Role, RunDone, RunError, RunResumed, RunStarted,
-    ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
+    ApprovalAsked, ApprovalDecided, At, ChatDelta, ChatMessage, ChatNotice, ChatRetry,
+    ExecutionSignal, Received, ResultAck, ResultRefused, Role, RunDone, RunError, RunResumed,
+    RunStarted, ToolOutput, ToolResult, ToolState, ToolUndone, ToolWanted,
 };
 use crate::approvals::view::ApprovalView;
 use crate::call_context::ContextLookup;
+use crate::socket::message::mending_in_words;
 use crate::tools::lease::LeaseView;
 use crate::tools::view::{CallOutcome, WaitingFor};
 
@@ -67,6 +68,9 @@ pub(crate) enum StreamEvent {
     /// void. Not in the log.
     #[serde(rename = "chat.retry")]
     Retry(ChatRetry),
+    /// Something about the conversation that its person should know.
+    #[serde(rename = "chat.notice")]
+    Notice(ChatNotice),
     /// A run began.
     #[serde(rename = "run.started")]
     RunStarted(RunStarted),
@@ -103,6 +107,7 @@ impl StreamEvent {
             Self::Message(data) => ("chat.message", json(data)?),
             Self::Delta(data) => ("chat.delta", json(data)?),
             Self::Retry(data) => ("chat.retry", json(data)?),
+            Self::Notice(data) => ("chat.notice", json(data)?),
             Self::RunStarted(data) => ("run.started", json(data)?),
             Self::RunResumed(data) => ("run.resumed", json(data)?),
             Self::RunDone(data) => ("run.done", json(data)?),
@@ -125,6 +130,9 @@ impl StreamEvent {
         Ok(Some(match entry.event {
             Event::RunStarted { model, tools } => Self::RunStarted(RunStarted { model, tools, at }),
             Event::RunResumed => Self::RunResumed(RunResumed { at }),
+            Event::ConversationMended { removed, added } => {
+                Self::Notice(ChatNotice { message: mending_in_words(removed, added), at })
+            }
             Event::Prompt { text } => {
                 Self::Message(ChatMessage { role: Role::User, content: text, at })
             }

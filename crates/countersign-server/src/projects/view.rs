@@ -177,8 +177,10 @@ impl From<Timeouts> for TimeoutsView {
     }
 }
 
-/// Settings to change. What is left out stays; null goes back to what the server has.
+/// Settings to change. What is left out stays; null goes back to what the server has. A setting that is
+/// not known is refused: whoever mistypes one must not think it done.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SettingsChange {
     #[schema(nullable = false)]
     approval_timeout_seconds: Option<TimeoutsChange>,
@@ -194,6 +196,7 @@ pub(crate) struct SettingsChange {
 
 /// How long people are to have, in seconds, by risk.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TimeoutsChange {
     #[serde(rename = "MEDIUM", default)]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 2_592_000)]

@@ -80,8 +80,11 @@ impl ApprovalBatch {
     /// Runs on a task of its own: it comes to its end whether or not its sender is still there.
     pub(super) async fn approve(self) -> Vec<ApproveAnswer> {
         let database_failed = AtomicBool::new(false);
-        let answers: Vec<_> =
-            self.requests.iter().map(|request| self.answer_one(request, &database_failed)).collect();
+        let answers: Vec<_> = self
+            .requests
+            .iter()
+            .map(|request| self.answer_one(request, &database_failed))
+            .collect();
         stream::iter(answers).buffered(AT_A_TIME).collect().await
     }
 

@@ -46,6 +46,11 @@ pub(crate) struct RunCommand {
     pub(crate) cwd: Option<String>,
     /// The model to ask.
     pub(crate) model: Option<String>,
+    /// Added to the system prompt of the server's own loop; what the server was started with if left out.
+    pub(crate) system_prompt: Option<String>,
+    /// How long one answer of the model may be, in the server's own loop.
+    #[schema(minimum = 1)]
+    pub(crate) max_tokens: Option<u32>,
 }
 
 /// What becomes of calls that would ask. Denials and floors hold in every mode.

@@ -3,13 +3,13 @@
 //! Everything is sent from this one task, so a client that reads slowly slows only itself: it falls
 //! behind the live hints and catches up from the log.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use countersign_core::{Approval, ApprovalId, Event, ProjectId, SessionId};
+use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId};
 use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -48,6 +48,11 @@ pub(crate) struct Connection {
     /// each is told. Bounded by what may wait.
     pub(super) shown: HashSet<ApprovalId>,
     pub(super) latest: Option<SessionId>,
+    /// The conversations of the project that waited for a decision when this client came: it may be
+    /// one that comes back.
+    pub(super) waited: HashSet<SessionId>,
+    /// The runs that this client has started and whose end it has not been told yet.
+    pub(super) going: HashMap<SessionId, RunId>,
     /// The number at which a client that resumed has seen all that was there when it did.
     pub(super) catching_up: Option<u64>,
     pub(super) batches: Batches,
@@ -87,6 +92,8 @@ impl Connection {
             watched: Watched::Own(HashSet::new()),
             shown: HashSet::new(),
             latest: None,
+            waited: HashSet::new(),
+            going: HashMap::new(),
             catching_up: None,
             batches: Batches::new(),
         })
@@ -155,6 +162,9 @@ impl Connection {
             after = Some((last.created_at, last.id));
             for approval in page {
                 if self.shown.insert(approval.id) {
+                    if *project == self.project {
+                        self.waited.insert(approval.call.session.clone());
+                    }
                     let place = Place::of_approval(&approval);
                     self.send_request(socket, approval, place, Body::ToolApprovalRequest).await?;
                 }
@@ -238,6 +248,11 @@ impl Connection {
         }
         let Some(session) = entry.session else { return Ok(()) };
         let watched = self.watched.has(&session);
+        if matches!(entry.event, Event::RunDone { .. } | Event::RunFailed { .. })
+            && self.going.get(&session).copied() == entry.run
+        {
+            self.going.remove(&session);
+        }
         match entry.event {
             Event::ApprovalRequested { approval } => {
                 self.tell_request(socket, approval, watched, place).await

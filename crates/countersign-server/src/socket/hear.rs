@@ -11,12 +11,12 @@ use super::command::{
 };
 use super::connection::{Connection, Gone};
 use super::inbox::project_of_request;
-use super::message::{Body, Resumed, SystemMessage};
+use super::message::{Body, Place, Resumed, SystemMessage};
 use super::offered::{ModeView, Offered};
 use crate::access::least_role_for_command;
-use crate::decide::{Said, Speaker};
+use crate::decide::{Said, Settled, Speaker};
 use crate::error::ApiError;
-use crate::runs::{self, Wanted};
+use crate::runs::{self, Begun, Wanted};
 use crate::segments::approval_id;
 use crate::ways::RunWish;
 
@@ -64,10 +64,7 @@ impl Connection {
         error: ApiError,
     ) -> Result<(), Gone> {
         let body = match command {
-            // The client waits for a result.
-            ClientCommand::Run(_) => {
-                Body::failed(error.code, error.message, error.hint.map(str::to_owned))
-            }
+            ClientCommand::Run(_) => return self.refuse_run(socket, None, error).await,
             ClientCommand::ToolApprovalResponse(response) => {
                 let (code, message) = told(error);
                 Body::error(code, message, Some(response.request_id.clone()))
@@ -80,25 +77,56 @@ impl Connection {
         self.send(socket, body).await
     }
 
-    /// Starts a run. That it cannot start ends it: the client waits for a result.
+    /// Starts a run, or says why not.
     async fn run(&mut self, socket: &mut WebSocket, run: RunCommand) -> Result<(), Gone> {
-        match self.start(run).await {
-            Ok(session) => {
+        let session = match self.session_of(&run).await {
+            Ok(session) => session,
+            Err(error) => return self.refuse_run(socket, None, error).await,
+        };
+        match self.start(run, session.clone()).await {
+            Ok(Begun { session, run }) => {
                 self.watched.add(session.clone());
+                self.going.insert(session.clone(), run);
                 self.latest = Some(session);
                 Ok(())
             }
-            Err(error) => {
-                let hint = error.hint.map(str::to_owned);
-                self.send(socket, Body::failed(error.code, error.message, hint)).await
-            }
+            Err(error) => self.refuse_run(socket, session, error).await,
         }
     }
 
-    async fn start(&self, run: RunCommand) -> Result<SessionId, ApiError> {
-        let session = self.session_of(&run).await?;
+    /// Says that a run did not begin. The client waits for a result, so that is one; but while another
+    /// run goes on it would take it for the end of that: then it is an error that names the other.
+    async fn refuse_run(
+        &self,
+        socket: &mut WebSocket,
+        session: Option<SessionId>,
+        error: ApiError,
+    ) -> Result<(), Gone> {
+        let going = match session.filter(|_| error.code == "busy") {
+            Some(session) => {
+                let run = self.app.gate.store().run_of(&self.project, &session).await;
+                Some((session, run.ok().flatten()))
+            }
+            None => self.going.iter().next().map(|(session, run)| (session.clone(), Some(*run))),
+        };
+        let Some((session, run)) = going else {
+            let hint = error.hint.map(str::to_owned);
+            return self.send(socket, Body::failed(error.code, error.message, hint)).await;
+        };
+        let (code, message) = told(error);
+        let place = Place {
+            seq: None,
+            session_id: Some(session.to_string()),
+            run_id: run.map(|run| run.to_string()),
+        };
+        self.send_at(socket, Body::error(code, message, None), place).await
+    }
+
+    async fn start(&self, run: RunCommand, session: Option<SessionId>) -> Result<Begun, ApiError> {
         let wish = RunWish {
             named: run.permission_mode,
+            // Who names a mode means it as S1 does: our own loop runs its tools here.
+            executor: run.permission_mode.map(|_| Executor::Local),
             mode: run.mode.map(Into::into),
             ..RunWish::nothing(Executor::Local)
         };
@@ -111,8 +139,10 @@ impl Connection {
             way,
             cwd: run.cwd,
             model: run.model,
+            system_prompt: run.system_prompt,
+            max_tokens: run.max_tokens,
         };
-        Ok(runs::start(&self.app, &place, wanted).await?.session)
+        runs::start(&self.app, &place, wanted).await
     }
 
     /// Returns the conversation a run goes on with, or none for a new one.
@@ -142,6 +172,8 @@ impl Connection {
             Ok((follow, after, resumed)) => {
                 self.follow = follow;
                 self.watched.resume(session.clone());
+                self.going.retain(|of, run| self.app.runs.of(&self.project, of) == Some(*run));
+                self.mend_in_background(session.clone());
                 self.latest = session.or(self.latest.take());
                 self.catching_up = Some(resumed.head);
                 self.send(socket, Body::System(SystemMessage::Resumed(resumed))).await?;
@@ -149,6 +181,18 @@ impl Connection {
             }
             Err(error) => self.give_up(socket, &error).await,
         }
+    }
+
+    /// Mends the conversation that is being opened, if it is broken: the log tells of it.
+    fn mend_in_background(&self, session: Option<SessionId>) {
+        let Some(session) = session else { return };
+        let (gate, project) = (self.app.gate.clone(), self.project.clone());
+        self.app.runs.tasks.spawn(async move {
+            if let Err(error) = gate.mend_conversation(&project, &session, None).await {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, %session, "a conversation could not be looked at");
+            }
+        });
     }
 
     async fn follow_after(
@@ -200,7 +244,7 @@ impl Connection {
         })
     }
 
-    async fn decide(&self, response: ApprovalResponse) -> Result<(), Refused> {
+    async fn decide(&mut self, response: ApprovalResponse) -> Result<(), Refused> {
         let said = Said {
             approved: response.approved,
             feedback: response.feedback,
@@ -213,7 +257,13 @@ impl Connection {
         let (app, reach) = (&self.app, self.inbox.reach());
         let project = &project_of_request(app, &self.project, reach, id).await.map_err(told)?;
         let person = self.caller.name.as_str();
-        Speaker { app, project, person }.decide(id, said).await.map(drop).map_err(told)
+        let settled = Speaker { app, project, person }.decide(id, said).await.map_err(told)?;
+        let (Settled::Decided(stands) | Settled::AskedAgain(stands)) = settled;
+        // Who comes back and decides wants to hear what comes of it, without knowing of `resume`.
+        if stands.call.project == self.project && self.waited.contains(&stands.call.session) {
+            self.watched.add_decided(stands.call.session);
+        }
+        Ok(())
     }
 
     async fn cancel(&self, of: OfSession) -> Result<(), Refused> {

@@ -81,6 +81,8 @@ pub(crate) enum SystemMessage {
     /// The server was restarted, or another one took over, and the run goes on: the deltas since the
     /// last text are void.
     RunResumed { session_id: String, message: &'static str },
+    /// Something about the conversation that its person should know.
+    Notice { session_id: String, message: String },
     /// What the project has settled was changed: this holds now. Only sent to those who resumed.
     Settings(Offered),
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
@@ -286,6 +288,10 @@ impl Body {
                 session_id: session.to_owned(),
                 message: "The server was restarted; the run goes on.",
             }),
+            Event::ConversationMended { removed, added } => Self::System(SystemMessage::Notice {
+                session_id: session.to_owned(),
+                message: mending_in_words(removed, added),
+            }),
             Event::Prompt { text } => Self::User(UserMessage::Prompt { text }),
             Event::Text { text } => Self::Assistant(AssistantMessage::Text { text }),
             Event::ToolUse { id, name, input, agent } => {
@@ -347,6 +353,17 @@ impl Body {
             }),
         }
     }
+}
+
+/// Says how a conversation was mended.
+pub(crate) fn mending_in_words(removed: u64, added: u64) -> String {
+    let results = |count: u64| if count == 1 { "result" } else { "results" };
+    format!(
+        "This conversation could not go on: the model refused its record. It was mended ({removed} \
+         repeated tool {} removed, {added} missing {} added) and can go on.",
+        results(removed),
+        results(added)
+    )
 }
 
 impl Place {

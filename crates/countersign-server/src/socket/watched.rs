@@ -6,7 +6,7 @@ use countersign_core::SessionId;
 
 /// What a client watches. Requests for approval it hears of in any case.
 pub(super) enum Watched {
-    /// Those it started itself: S1's plain client.
+    /// Those it started itself, or decided something in: S1's plain client.
     Own(HashSet<SessionId>),
     /// One it asked to resume, and those it starts.
     Resumed(Option<SessionId>, HashSet<SessionId>),
@@ -17,6 +17,14 @@ impl Watched {
         match self {
             Self::Own(own) | Self::Resumed(_, own) => own.insert(session),
         };
+    }
+
+    /// Adds a conversation that waited for this client, and in which it has decided; one that resumed has
+    /// said what it wants to hear of.
+    pub(super) fn add_decided(&mut self, session: SessionId) {
+        if let Self::Own(own) = self {
+            own.insert(session);
+        }
     }
 
     pub(super) fn resume(&mut self, session: Option<SessionId>) {

@@ -18,6 +18,8 @@ mod failing;
 mod flow;
 mod hardening;
 mod inbox;
+mod mending;
+mod modes;
 mod projects;
 mod resuming;
 mod roles;

@@ -56,6 +56,8 @@ async fn settings_change_one_by_one_and_outlast_the_server() {
         json!({"approval_timeout_seconds": {"HIGH": 99_999_999_999_u64}}),
         json!({"approval_timeout_seconds": 60}),
         json!({"tool_approval_enabled": "yes"}),
+        json!({"tool_aproval_enabled": false}),
+        json!({"approval_timeout_seconds": {"LOW": 60}}),
     ] {
         let (status, error) = change(&world, wrong.clone()).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{wrong} {error}");

@@ -15,9 +15,9 @@ pub(crate) struct AtServer {
         default_value = "http://127.0.0.1:4180"
     )]
     pub(crate) server: String,
-    /// The project there.
-    #[arg(long, value_name = "ID", default_value = "default")]
-    pub(crate) project: String,
+    /// The project there [default: the first one; for `approvals` and `undo` all of them].
+    #[arg(long, value_name = "ID")]
+    pub(crate) project: Option<String>,
     /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else the one of `hook install`].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

@@ -108,11 +108,12 @@ impl Client {
             SandboxSwitch::Off => sandbox::OFF.to_owned(),
             SandboxSwitch::Auto | SandboxSwitch::Required => sandbox::worth(&sandbox),
         };
-        let link = Arc::new(Link::new(&args.at.server, &args.at.project, token)?);
+        let project = args.at.project.clone().unwrap_or_else(|| "default".to_owned());
+        let link = Arc::new(Link::new(&args.at.server, &project, token)?);
         let (news, heard) = unbounded_channel();
         let screen = Screen::new(output::raw(), args.json, output::is_coloured());
         let (screen, outputs) = (Arc::new(screen), Arc::new(Outputs::default()));
-        let bench = Bench::new(&side, sandbox, &args.at.project, outputs.clone());
+        let bench = Bench::new(&side, sandbox, &project, outputs.clone());
         let bench = Arc::new(bench);
         let asking = settings::asking(&args);
         let desk = Desk::new(asking, screen.clone(), bench.clone(), news.clone());
@@ -120,7 +121,7 @@ impl Client {
         let id = format!("client-{}", Uuid::now_v7());
         let greeting = Told::Connected {
             server: args.at.server,
-            project: args.at.project,
+            project,
             root: side.root().display().to_string(),
             sandbox: worth,
             client: id.clone(),

@@ -35,6 +35,8 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         pending_limit: Settings::PENDING_LIMIT,
         keep_events: None,
         model: None,
+        system_prompt: None,
+        max_tokens: None,
         claude: None,
         tool_approval_enabled: None,
         sandbox: SandboxSwitch::Auto,

@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::token::agent_token_file;
@@ -25,12 +26,21 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// A project at a server.
+#[derive(Clone)]
 pub(crate) struct Link {
     http: Client,
     /// For the stream, which has no end but must not fall silent.
     streaming: Client,
+    base: Url,
     project: Url,
     token: SecretString,
+}
+
+/// A project as the server lists it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ListedProject {
+    #[serde(rename = "project_id")]
+    pub(crate) id: String,
 }
 
 /// Why the server did not do what it was asked for.
@@ -75,7 +85,41 @@ impl Link {
         let made = || anyhow::Ok((builder().build()?, builder().read_timeout(SILENCE).build()?));
         let (http, streaming) = made().context("the HTTP client cannot be made")?;
         let project = below(&base, &["my", "projects", project]);
-        Ok(Self { http, streaming, project, token })
+        Ok(Self { http, streaming, base, project, token })
+    }
+
+    /// Returns the way to another project of the same server.
+    pub(crate) fn to_project(&self, project: &str) -> Self {
+        Self { project: below(&self.base, &["my", "projects", project]), ..self.clone() }
+    }
+
+    /// Returns the projects of the server, the default one first.
+    pub(crate) async fn projects(&self) -> Result<Vec<ListedProject>, LinkError> {
+        let mut projects = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let query: Vec<_> = cursor.as_deref().map(|it| ("cursor", it)).into_iter().collect();
+            let page = self.get_at_server(&["my", "projects"], &query).await?;
+            let listed = page.get("projects").and_then(Value::as_array).into_iter().flatten();
+            projects.extend(listed.filter_map(|it| ListedProject::deserialize(it).ok()));
+            cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+            if cursor.is_none() {
+                return Ok(projects);
+            }
+        }
+    }
+
+    /// Returns the answer to a question that is not about one project.
+    pub(crate) async fn get_at_server(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Value, LinkError> {
+        let mut url = below(&self.base, path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        answer(self.signed(self.http.get(url)).timeout(ANSWER)).await
     }
 
     /// Returns the answer to a question.
@@ -123,6 +167,17 @@ impl Link {
 
     fn signed(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.token.expose_secret())
+    }
+}
+
+/// Says an error to the person at the terminal.
+pub(crate) fn in_words(error: LinkError) -> anyhow::Error {
+    match error {
+        LinkError::Refused(refusal) => match refusal.hint.clone() {
+            Some(hint) => Hinted { error: anyhow::anyhow!(refusal.message), hint }.into(),
+            None => anyhow::anyhow!(refusal.message),
+        },
+        away @ LinkError::Away(_) => anyhow::Error::from(away).context("the server did not answer"),
     }
 }
 

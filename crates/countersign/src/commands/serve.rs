@@ -17,7 +17,7 @@ use countersign_gate::{
     WORKSPACE_FILE,
 };
 use countersign_server::{
-    ApprovalSwitch, Credential, ModelSource, ServeError, Server, ServerConfig,
+    ApprovalSwitch, Credential, ModelSource, RunDefaults, ServeError, Server, ServerConfig,
 };
 use countersign_tools::{Catalogue, Confinement, Environment, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -87,6 +87,10 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         model,
         credential,
         metrics: Arc::new(move || metrics.render()),
+    })
+    .with_run_defaults(RunDefaults {
+        system_prompt: args.system_prompt.clone(),
+        max_tokens: args.max_tokens,
     });
     output::line(&format!("listening on http://{address}/"));
     match sign_in {

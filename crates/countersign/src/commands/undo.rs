@@ -4,19 +4,20 @@ use std::io::{BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
 use countersign_tools::shown;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::card::one_of_many;
-use super::link::{self, ANSWER, Link, LinkError};
+use super::link::{self, ANSWER, Link, LinkError, in_words};
 use super::serve;
 use crate::cli::UndoArgs;
 use crate::hint::Hinted;
 use crate::output;
 use crate::paint::Paint;
 
-/// How many of the last calls are looked at for one that changed files.
-const LOOKED_AT: &str = "50";
+/// How many calls are asked for at a time.
+const PAGE: &str = "200";
 
 /// What the server says an undo would do.
 #[derive(Deserialize)]
@@ -50,17 +51,40 @@ struct Left {
     reason: String,
 }
 
+/// What can be undone: where to ask for it, and what that would do.
+struct Undoable {
+    link: Link,
+    path: Vec<String>,
+    plan: Plan,
+}
+
+/// A call as the history lists it.
+#[derive(Deserialize)]
+struct ListedCall {
+    tool_id: String,
+    risk_level: String,
+    created_at: Timestamp,
+}
+
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
     let token = link::credential(&args.at)?;
-    let link = Link::new(&args.at.server, &args.at.project, token)?;
+    let project = args.at.project.as_deref().unwrap_or("default");
+    let link = Link::new(&args.at.server, project, token)?;
     serve::runtime()?.block_on(undo(args, &link))
 }
 
 async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
-    let (path, plan) = match (&args.call, &args.run) {
-        (_, Some(run)) => look(link, ["runs", run, "undo"]).await?,
-        (Some(call), None) => look(link, ["tools", call, "undo"]).await?,
-        (None, None) => last(link).await?,
+    let links = match &args.at.project {
+        Some(_) => vec![link.clone()],
+        None => {
+            let projects = link.projects().await.map_err(in_words)?;
+            projects.iter().map(|project| link.to_project(&project.id)).collect()
+        }
+    };
+    let Undoable { link, path, plan } = match (&args.call, &args.run) {
+        (_, Some(run)) => look(links, ["runs", run, "undo"]).await?,
+        (Some(call), None) => look(links, ["tools", call, "undo"]).await?,
+        (None, None) => last(links).await?,
     };
     show(&plan);
     let there_is = |action: &str| plan.files.iter().any(|file| file.action == action);
@@ -85,45 +109,83 @@ async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the plan for the last call that changed files and was not undone.
-async fn last(link: &Link) -> anyhow::Result<(Vec<String>, Plan)> {
-    let calls = link.get(&["tools", "executions"], &[("limit", LOOKED_AT)]).await;
-    let calls = calls.map_err(in_words)?;
-    let ids = calls.get("executions").and_then(Value::as_array).into_iter().flatten();
-    for id in ids.filter_map(|call| call.get("tool_id")?.as_str()) {
-        match link.get(&["tools", id, "undo"], &[]).await {
-            Err(LinkError::Refused(refusal)) if refusal.code == "nothing_to_undo" => {}
-            answer => {
-                let plan = read(answer)?;
-                if plan.undone_by.is_none() {
-                    return Ok((["tools", id, "undo"].map(str::to_owned).into(), plan));
+/// Returns the plan for the last call that changed files and was not undone, of all these projects.
+async fn last(links: Vec<Link>) -> anyhow::Result<Undoable> {
+    let mut latest: Option<(Timestamp, Undoable)> = None;
+    for link in links {
+        let after = latest.as_ref().map(|(at, _)| *at);
+        if let Some(found) = last_of_project(link, after).await? {
+            latest = Some(found);
+        }
+    }
+    let Some((_, undoable)) = latest else {
+        bail!(Hinted {
+            error: anyhow::anyhow!("no call has changed files that could be put back"),
+            hint: "the page's history shows what was called".to_owned(),
+        });
+    };
+    Ok(undoable)
+}
+
+/// Returns the last call of a project that can be undone, if it was made after a moment.
+async fn last_of_project(
+    link: Link,
+    after: Option<Timestamp>,
+) -> anyhow::Result<Option<(Timestamp, Undoable)>> {
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut query = vec![("limit", PAGE)];
+        query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = link.get(&["tools", "executions"], &query).await.map_err(in_words)?;
+        let calls = page.get("executions").and_then(Value::as_array).into_iter().flatten();
+        for call in calls.filter_map(|call| ListedCall::deserialize(call).ok()) {
+            if after.is_some_and(|after| call.created_at <= after) {
+                return Ok(None);
+            }
+            // What is LOW only looks.
+            if call.risk_level == "LOW" {
+                continue;
+            }
+            let path = ["tools", call.tool_id.as_str(), "undo"];
+            match link.get(&path, &[]).await {
+                Err(LinkError::Refused(refusal)) if refusal.code == "nothing_to_undo" => {}
+                answer => {
+                    let plan = read(answer)?;
+                    if plan.undone_by.is_none() {
+                        let path = path.map(str::to_owned).into();
+                        return Ok(Some((call.created_at, Undoable { link, path, plan })));
+                    }
                 }
             }
         }
+        cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        if cursor.is_none() {
+            return Ok(None);
+        }
     }
-    bail!(Hinted {
-        error: anyhow::anyhow!("none of the last {LOOKED_AT} calls has changed files"),
-        hint: "name the call; the page's history has them all".to_owned(),
-    })
 }
 
-async fn look(link: &Link, path: [&str; 3]) -> anyhow::Result<(Vec<String>, Plan)> {
-    Ok((path.map(str::to_owned).into(), read(link.get(&path, &[]).await)?))
+/// Returns the plan for what is named, from the project that knows it.
+async fn look(links: Vec<Link>, path: [&str; 3]) -> anyhow::Result<Undoable> {
+    let mut unknown = None;
+    for link in links {
+        match link.get(&path, &[]).await {
+            Err(LinkError::Refused(refusal)) if refusal.status == 404 => {
+                unknown = Some(LinkError::Refused(refusal));
+            }
+            answer => {
+                let plan = read(answer)?;
+                return Ok(Undoable { link, path: path.map(str::to_owned).into(), plan });
+            }
+        }
+    }
+    let nowhere = || LinkError::Away("it has no projects".to_owned());
+    Err(in_words(unknown.unwrap_or_else(nowhere)))
 }
 
 fn read(answer: Result<Value, LinkError>) -> anyhow::Result<Plan> {
     let plan = answer.map_err(in_words)?;
     serde_json::from_value(plan).context("the server's answer cannot be read")
-}
-
-fn in_words(error: LinkError) -> anyhow::Error {
-    match error {
-        LinkError::Refused(refusal) => match refusal.hint.clone() {
-            Some(hint) => Hinted { error: anyhow::anyhow!(refusal.message), hint }.into(),
-            None => anyhow::anyhow!(refusal.message),
-        },
-        away @ LinkError::Away(_) => anyhow::Error::from(away).context("the server did not answer"),
-    }
 }
 
 fn show(plan: &Plan) {

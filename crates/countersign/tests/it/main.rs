@@ -7,6 +7,7 @@
     reason = "a test says no by panicking"
 )]
 
+mod approvals;
 mod audit;
 mod callers;
 mod chaos;

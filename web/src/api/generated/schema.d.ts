@@ -1012,6 +1012,9 @@ export interface components {
             role: components["schemas"]["Role"];
             content: string;
         };
+        ChatNotice: components["schemas"]["At"] & {
+            message: string;
+        };
         ChatRetry: components["schemas"]["At"] & {
             /** Format: int32 */
             attempt: number;
@@ -1377,6 +1380,13 @@ export interface components {
             permission_mode?: components["schemas"]["PermissionMode"] | null;
             /** @description The model to ask. */
             model?: string | null;
+            /** @description Added to the system prompt of the server's own loop; what the server was started with if left out. */
+            system_prompt?: string | null;
+            /**
+             * Format: int32
+             * @description How long one answer of the model may be, in the server's own loop.
+             */
+            max_tokens?: number | null;
         };
         /**
          * @description A project to make.
@@ -1846,6 +1856,13 @@ export interface components {
             cwd?: string | null;
             /** @description The model to ask. */
             model?: string | null;
+            /** @description Added to the system prompt of the server's own loop; what the server was started with if left out. */
+            system_prompt?: string | null;
+            /**
+             * Format: int32
+             * @description How long one answer of the model may be, in the server's own loop.
+             */
+            max_tokens?: number | null;
         };
         RunDone: components["schemas"]["At"] & {
             /** @description What it cost, where that is known: `$0.0234`. */
@@ -1938,7 +1955,10 @@ export interface components {
             high_seconds: number | null;
             tool_approval_enabled: boolean | null;
         };
-        /** @description Settings to change. What is left out stays; null goes back to what the server has. */
+        /**
+         * @description Settings to change. What is left out stays; null goes back to what the server has. A setting that is
+         *     not known is refused: whoever mistypes one must not think it done.
+         */
         SettingsChange: {
             approval_timeout_seconds?: components["schemas"]["TimeoutsChange"];
             tool_approval_enabled?: boolean | null;
@@ -2058,6 +2078,11 @@ export interface components {
             /** @enum {string} */
             event: "chat.retry";
         } | {
+            /** @description Something about the conversation that its person should know. */
+            data: components["schemas"]["ChatNotice"];
+            /** @enum {string} */
+            event: "chat.notice";
+        } | {
             /** @description A run began. */
             data: components["schemas"]["RunStarted"];
             /** @enum {string} */
@@ -2116,6 +2141,14 @@ export interface components {
             };
             /** @enum {string} */
             subtype: "run_resumed";
+        } | {
+            /** @description Something about the conversation that its person should know. */
+            content: {
+                session_id: string;
+                message: string;
+            };
+            /** @enum {string} */
+            subtype: "notice";
         } | {
             /** @description What the project has settled was changed: this holds now. Only sent to those who resumed. */
             content: components["schemas"]["Offered"];

@@ -188,6 +188,10 @@ function runResumed(draft: Transcript, message: string, key: string) {
 }
 
 function systemNotice(draft: Transcript, message: Extract<ServerMessage, { type: "system" }>, key: string) {
+  if (message.subtype === "notice") {
+    draft.items.push({ kind: "resumed", key, message: message.content.message });
+    return;
+  }
   if (message.subtype === "run_resumed") return runResumed(draft, message.content.message, key);
   if (message.subtype !== "retry") return;
   dropLive(draft);

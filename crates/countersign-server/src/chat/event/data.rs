@@ -188,6 +188,13 @@ pub(crate) struct ChatRetry {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatNotice {
+    pub(crate) message: String,
+    #[serde(flatten)]
+    pub(crate) at: At,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunStarted {
     pub(crate) model: String,
     pub(crate) tools: Vec<String>,

@@ -230,8 +230,16 @@ impl Shown {
     fn of_files(files: &[DiffPreview]) -> Self {
         let diff_stat = Some(DiffStat::of_all(files));
         let files = FileView::of_all(files);
+        // One diff after the other, for clients that know of one diff only.
+        let diff_lines = files.iter().flat_map(|file| file.diff_lines.iter().flatten()).cloned();
+        let diff_lines = diff_lines.collect();
+        let file_path = match files.as_slice() {
+            [file] => Some(file.file_path.clone()),
+            _ => None,
+        };
         let data = PreviewData::MultiDiff { files };
-        Self { kind: PreviewType::MultiDiff, data, diff_stat, ..Self::of_input(json!(null)) }
+        let kind = PreviewType::MultiDiff;
+        Self { kind, data, file_path, diff_lines, diff_stat, ..Self::of_input(json!(null)) }
     }
 
     fn of_command(preview: CommandPreview) -> Self {

@@ -68,6 +68,9 @@ impl Owner {
             if is_own && message["type"] == "result" {
                 return Some(message);
             }
+            if message["type"] == "error" && message["content"]["code"] == "busy" {
+                *has_begun = true;
+            }
             if message["type"] == "result" && message["seq"].is_null() {
                 match message["content"]["code"].as_str() {
                     // It was recorded, and the log is about to tell.
