@@ -91,7 +91,7 @@ test("random walk: whatever ran had been on screen, whole, where it was decided"
     const how = JSON.stringify(decisions.filter(({ id }) => id === call.approval_id));
     assert.ok(wasSeen(call, decisions), `${call.tool_input.file_path} ran, and was not on screen, whole, where it was decided: ${how}; seed ${seed}`);
   }
-  assert.ok(ran.length >= 15, `only ${ran.length} calls ran: the walk has shown nothing; seed ${seed}`);
+  assert.ok(ran.length >= 8, `only ${ran.length} calls ran: the walk has shown nothing; seed ${seed}`);
 });
 
 function prepare(page) {

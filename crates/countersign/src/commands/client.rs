@@ -37,7 +37,7 @@ use self::screen::Screen;
 use self::stops::Stops;
 use self::told::Told;
 use self::work::Work;
-use super::link::{Link, LinkError, Refusal};
+use super::link::{ANSWER, Link, LinkError, Refusal};
 use super::{sandbox, serve};
 use crate::cli::{ClientArgs, SandboxSwitch};
 use crate::hint::Hinted;
@@ -266,7 +266,7 @@ impl Client {
             let path = asked.tool_id.to_string();
             let looking = tokio::task::spawn_blocking(move || bench.look(&asked, &id));
             if let Ok(body) = looking.await {
-                let _ = link.post(&["tools", &path, "preimage"], &body, link::ANSWER).await;
+                let _ = link.post(&["tools", &path, "preimage"], &body, ANSWER).await;
             }
         });
     }
