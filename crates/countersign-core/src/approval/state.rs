@@ -293,7 +293,9 @@ impl State {
                 *result = hidden_result(secrets, result, *reported);
             }
             Self::Failed { by, failure, .. } => {
-                by.iter_mut().for_each(|by| by.hide(secrets));
+                for by in by.iter_mut() {
+                    by.hide(secrets);
+                }
                 failure.error = secrets.hide_in_text(&failure.error);
             }
             Self::Rejected { by, feedback, .. } => {

@@ -57,7 +57,7 @@ mod tests {
             {"type": "thinking", "thinking": format!("use {token}"), "signature": "c2ln"},
             {"type": "thinking", "thinking": "look first", "signature": "c2ln"},
             {"type": "redacted_thinking", "data": "opaque"},
-            {"type": "text", "text": format!("I take {token}.")},
+            {"type": "text", "text": format!("I take {token} now.")},
             {"type": "tool_use", "id": "sk-0123456789abcdef", "name": "Bash",
              "input": {"command": format!("TOKEN={token} ./deploy")}},
             {"type": "tool_result", "tool_use_id": "sk-0123456789abcdef",
@@ -67,7 +67,7 @@ mod tests {
         let expected = json!({"role": "assistant", "content": [
             {"type": "thinking", "thinking": "look first", "signature": "c2ln"},
             {"type": "redacted_thinking", "data": "opaque"},
-            {"type": "text", "text": "I take [secret_removed]."},
+            {"type": "text", "text": "I take [secret_removed] now."},
             {"type": "tool_use", "id": "sk-0123456789abcdef", "name": "Bash",
              "input": {"command": "TOKEN=[secret_removed] ./deploy"}},
             {"type": "tool_result", "tool_use_id": "sk-0123456789abcdef",

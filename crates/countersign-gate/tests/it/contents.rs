@@ -85,7 +85,8 @@ fn dump_file(file: &Path) -> String {
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             let cells = (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap().as_str()));
-            text += &format!("{table}: {}\n", cells.collect::<Vec<_>>().join(", "));
+            let cells = cells.collect::<Vec<_>>().join(", ");
+            text.extend([table.as_str(), ": ", &cells, "\n"]);
         }
     }
     text
@@ -101,7 +102,9 @@ fn dump_server(url: &str) -> String {
         for table in client.query(tables, &[]).unwrap() {
             let table: String = table.get(0);
             let rows = client.query(&format!("SELECT t::text FROM {table} t"), &[]).unwrap();
-            rows.iter().for_each(|row| text += &format!("{table}: {}\n", row.get::<_, String>(0)));
+            for row in rows {
+                text.extend([&table, ": ", row.get::<_, &str>(0), "\n"]);
+            }
         }
         text
     });

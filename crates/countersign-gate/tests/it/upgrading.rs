@@ -51,7 +51,7 @@ async fn what_waited_before_waits_whole_and_is_masked_when_it_is_settled() {
     assert_eq!(waiting.digest, waiting.binding());
     let no = Decision::Reject { by: By::Person("ana".into()), feedback: None };
     world.gate.decide(waiting.id, no, None).await.unwrap();
-    let left = world.gate.left_behind(&[project.clone()]).await.unwrap();
+    let left = world.gate.left_behind(std::slice::from_ref(&project)).await.unwrap();
     assert_eq!(left[0].project, project);
     let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
     let said = world.gate.store().messages(&project, &left[0].session).await.unwrap();

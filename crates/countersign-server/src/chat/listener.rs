@@ -196,7 +196,7 @@ impl Listener {
         let role = async {
             let Some(mut role) = role else { return pending().await };
             if role.changed().await.is_err() {
-                pending().await
+                pending::<()>().await;
             }
         };
         tokio::select! {

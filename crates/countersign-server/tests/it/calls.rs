@@ -38,7 +38,7 @@ async fn a_call_is_judged_asked_approved_and_reported_and_never_run_here() {
         (&asked.data["approval_id"], &asked.data["origin"]),
         (&call["approval_id"], &json!("api"))
     );
-    let waited = path(&call, "?wait_seconds=60");
+    let waited = path(&call, "?wait_seconds=5");
     let polling = world.get(&waited);
     let deciding = decide(&world, &call, "approve", json!({"decision": "approved"}));
     let (polled, ()) = tokio::join!(polling, deciding);

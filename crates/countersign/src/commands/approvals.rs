@@ -151,13 +151,13 @@ fn read(request: &Value) -> anyhow::Result<ListedRequest> {
     ListedRequest::deserialize(request).context("the server's answer cannot be read")
 }
 
-fn print_card(request: &Value, print: fn(&str)) -> anyhow::Result<()> {
+fn print_card(request: &Value, say: fn(&str)) -> anyhow::Result<()> {
     let paint = Paint(output::is_coloured());
     for line in RequestCard::new(request).lines(paint) {
-        print(&line);
+        say(&line);
     }
     let ListedRequest { digest, .. } = read(request)?;
-    print(&paint.dim(&format!("digest {}", shown(&digest))));
+    say(&paint.dim(&format!("digest {}", shown(&digest))));
     Ok(())
 }
 

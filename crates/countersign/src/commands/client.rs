@@ -159,7 +159,7 @@ impl Client {
                     self.desk.draw_prompt();
                 }
                 Some(news) = self.heard.recv() => {
-                    if let Err(error) = self.take(news).await {
+                    if let Err(error) = self.take(news) {
                         break Err(error);
                     }
                 }
@@ -186,19 +186,19 @@ impl Client {
         }
     }
 
-    async fn take(&mut self, news: News) -> anyhow::Result<()> {
+    fn take(&mut self, news: News) -> anyhow::Result<()> {
         match news {
             News::Connected { again } => self.connected(again),
             News::Lost { why } => self.lost(why),
             News::Refused(refusal) => return Err(unwelcome(*refusal)),
-            News::Said(event) => self.hear(event).await,
+            News::Said(event) => self.hear(event),
             News::Unreadable(why) => {
                 let text = format!("the server says something this version cannot read: {why}");
                 self.screen.tell(&Told::Warning(text));
             }
-            News::Pending { requests, known } => self.catch_up(requests, known).await,
+            News::Pending { requests, known } => self.catch_up(requests, &known),
             News::Typed(text) => {
-                if let Some(decision) = self.desk.typed(&text).await {
+                if let Some(decision) = self.desk.typed(&text) {
                     let (link, news) = (self.link.clone(), self.news.clone());
                     tokio::spawn(async move {
                         let answer = decision.send(&link).await;
@@ -211,7 +211,7 @@ impl Client {
                 self.desk.leave_to_others("elsewhere: this token does not decide");
             }
             News::Glanced(id) => self.desk.ready(id),
-            News::Answered(id, answer) => self.desk.answered(id, answer).await,
+            News::Answered(id, answer) => self.desk.answered(id, answer),
         }
         Ok(())
     }
@@ -230,15 +230,15 @@ impl Client {
         }
     }
 
-    async fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: Event) {
         match event {
-            Event::Request(request) => self.desk.arrive(*request).await,
+            Event::Request(request) => self.desk.arrive(*request),
             Event::Decided(decided) => {
-                self.desk.settle(decided.approval_id, &decided.status, decided.by).await;
+                self.desk.settle(decided.approval_id, &decided.status, decided.by);
             }
             Event::State(state) => {
                 if !matches!(state.status.as_str(), "pending" | "awaiting_approval") {
-                    self.desk.settle_call(state.tool_id, &state.status).await;
+                    self.desk.settle_call(state.tool_id, &state.status);
                 }
                 // What is completed was reported: by us, if it was ours.
                 if state.is_over() && state.status != "completed" {
@@ -263,7 +263,7 @@ impl Client {
     fn look(&self, asked: PreviewRequest) {
         let (link, bench, id) = (self.link.clone(), self.bench.clone(), self.id.clone());
         tokio::spawn(async move {
-            let path = asked.tool_id.to_string();
+            let path = asked.id.to_string();
             let looking = tokio::task::spawn_blocking(move || bench.look(&asked, &id));
             if let Ok(body) = looking.await {
                 let _ = link.post(&["tools", &path, "preimage"], &body, ANSWER).await;
@@ -289,13 +289,13 @@ impl Client {
         });
     }
 
-    async fn catch_up(&mut self, requests: Vec<Request>, known: Vec<ApprovalId>) {
+    fn catch_up(&mut self, requests: Vec<Request>, known: &[ApprovalId]) {
         let gone = known.iter().filter(|id| !requests.iter().any(|it| it.approval_id == **id));
         for id in gone {
-            self.desk.settle(*id, "no longer waits", None).await;
+            self.desk.settle(*id, "no longer waits", None);
         }
         for request in requests {
-            self.desk.arrive(request).await;
+            self.desk.arrive(request);
         }
     }
 }

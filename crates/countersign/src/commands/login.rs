@@ -36,8 +36,8 @@ pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
     };
     let link = serve::runtime()?.block_on(ask_for_link(&server))?;
     if args.json {
-        let line = json!({"url": link.url, "expires_in_seconds": link.expires_in_seconds});
-        output::line(&line.to_string());
+        let told = json!({"url": link.url, "expires_in_seconds": link.expires_in_seconds});
+        output::line(&told.to_string());
     } else {
         show(&link, args.no_qr)?;
     }

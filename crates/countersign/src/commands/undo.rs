@@ -72,12 +72,11 @@ pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
 }
 
 async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
-    let links = match &args.at.project {
-        Some(_) => vec![link.clone()],
-        None => {
-            let projects = link.projects().await.map_err(in_words)?;
-            projects.iter().map(|project| link.to_project(&project.id)).collect()
-        }
+    let links = if args.at.project.is_some() {
+        vec![link.clone()]
+    } else {
+        let projects = link.projects().await.map_err(in_words)?;
+        projects.iter().map(|project| link.to_project(&project.id)).collect()
     };
     let Undoable { link, path, plan } = match (&args.call, &args.run) {
         (_, Some(run)) => look(links, ["runs", run, "undo"]).await?,

@@ -40,7 +40,8 @@ impl Desk {
         let server = Serving::of(server, home);
         let mut desk = Self { server, _model: model, blog: String::new() };
         let projects = desk.get("/my/projects").await;
-        desk.blog = projects["projects"][1]["project_id"].as_str().unwrap().to_owned();
+        let blog = projects["projects"][1]["project_id"].as_str().unwrap();
+        blog.clone_into(&mut desk.blog);
         desk
     }
 

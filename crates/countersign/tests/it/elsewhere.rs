@@ -107,7 +107,10 @@ async fn with_two_clients_people_see_the_file_that_is_written_and_no_other_is() 
     assert_eq!(write["reasons"], json!([format!("changes `{root}/a.txt`")]));
     approve(&house, &write).await;
     let again = listener.until("tool.approval_request").await;
-    assert_eq!((house.read("one/a.txt"), house.read("two/a.txt")), ("line\n".into(), "".into()));
+    assert_eq!(
+        (house.read("one/a.txt"), house.read("two/a.txt")),
+        ("line\n".into(), String::new())
+    );
     house.put("one/a.txt", "somebody else wrote this\n");
     approve(&house, &again).await;
     let failed = listener.until_state("write_file", "failed").await;

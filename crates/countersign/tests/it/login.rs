@@ -95,9 +95,9 @@ async fn a_server_is_reached_by_the_names_that_were_allowed_and_its_links_say_so
     let line = serving.says("Sign in");
     assert!(line.contains("https://gate.example/agent?token="), "{line}");
     let said = run(serving.home.path(), &["login", "--json"]);
-    let link: Value = serde_json::from_slice(&said.stdout).unwrap();
-    let link = link["url"].as_str().unwrap().to_owned();
-    let path = link.strip_prefix("https://gate.example").unwrap();
+    let answer: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let url = answer["url"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix("https://gate.example").unwrap();
     let ask = async |host: &str, path: &str| {
         let http = http().get(format!("{}{path}", serving.url)).header("host", host);
         http.send().await.unwrap()

@@ -38,11 +38,11 @@ impl Lowering<'_> {
     }
 
     fn hand_over(&mut self, finder: &mut Stage, taker: &mut Stage, state: &State) -> Option<()> {
-        let [found] = self.parts.get(finder.parts.clone())? else { return None };
-        let [taken] = self.parts.get(taker.parts.clone())? else { return None };
-        let is_certain = found.finding == Finding::ReadOnly
-            && taken.wrappers == ["xargs"]
-            && taken.argv.first().is_some_and(|head| !head.expanded);
+        let [search] = self.parts.get(finder.parts.clone())? else { return None };
+        let [xargs] = self.parts.get(taker.parts.clone())? else { return None };
+        let is_certain = search.finding == Finding::ReadOnly
+            && xargs.wrappers == ["xargs"]
+            && xargs.argv.first().is_some_and(|head| !head.expanded);
         let (finding, taking) = (plain_words(&finder.script)?, plain_words(&taker.script)?);
         let call = XargsCall::read(taking.get(1..)?).filter(|_| is_certain)?;
         let eye = Eye { lowering: self, state };
@@ -75,11 +75,8 @@ impl XargsCall {
                 attached => Some(attached.to_owned()),
             };
             match option.literal()?.split_at_checked(2)? {
-                ("-0", "") => reads_nul = true,
-                ("-r", "") => {}
-                ("-0", "r") | ("-r", "0") => reads_nul = true,
-                ("--", "null") => reads_nul = true,
-                ("--", "no-run-if-empty") => {}
+                ("-0", "" | "r") | ("-r", "0") | ("--", "null") => reads_nul = true,
+                ("-r", "") | ("--", "no-run-if-empty") => {}
                 ("-n", attached) => drop(value(attached).filter(|it| is_number(it))?),
                 ("-I", attached) => mark = Some(value(attached)?),
                 _ => return None,

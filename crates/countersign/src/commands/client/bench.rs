@@ -94,12 +94,12 @@ impl Bench {
     /// Returns what this machine says of a call that it would run, as it is told to the server. May read
     /// files.
     pub(super) fn look(&self, asked: &PreviewRequest, client: &str) -> Value {
-        let call = self.call(asked.tool_id, "", &asked.tool_name, &asked.tool_params);
+        let call = self.call(asked.id, "", &asked.tool_name, &asked.input);
         let tool = self.tools.get(&asked.tool_name);
         let looked = match tool {
             Some(tool) => tool.plan(&call).and_then(|plan| {
                 let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-                said.insert(asked.tool_id, reached(&plan.effects));
+                said.insert(asked.id, reached(&plan.effects));
                 drop(said);
                 tool.look(&call)
             }),

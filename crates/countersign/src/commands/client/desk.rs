@@ -79,10 +79,10 @@ impl Desk {
     }
 
     /// Takes a request, unless it was here before.
-    pub(super) async fn arrive(&mut self, request: Request) {
+    pub(super) fn arrive(&mut self, request: Request) {
         if !request.waits() {
             let status = request.status.clone().unwrap_or_default();
-            return self.settle(request.approval_id, &status, None).await;
+            return self.settle(request.approval_id, &status, None);
         }
         if !self.known.insert(request.approval_id) {
             return;
@@ -91,11 +91,11 @@ impl Desk {
             return self.leave(request, why);
         }
         self.queue.push_back(request);
-        self.show_next().await;
+        self.show_next();
     }
 
     /// Takes away a request that somebody else, or time, has decided.
-    pub(super) async fn settle(&mut self, id: ApprovalId, status: &str, by: Option<String>) {
+    pub(super) fn settle(&mut self, id: ApprovalId, status: &str, by: Option<String>) {
         if let Some(request) = self.left.remove(&id) {
             return self.tell_settled(&request, status, by);
         }
@@ -112,15 +112,15 @@ impl Desk {
             }
             self.tell_settled(&request, status, by);
         }
-        self.show_next().await;
+        self.show_next();
     }
 
     /// The same for whoever knows the call only.
-    pub(super) async fn settle_call(&mut self, call: ExecutionId, status: &str) {
+    pub(super) fn settle_call(&mut self, call: ExecutionId, status: &str) {
         let mut all = self.queue.iter().chain(self.left.values());
         let found = all.find(|request| request.tool_id == call);
         if let Some(id) = found.map(|request| request.approval_id) {
-            self.settle(id, status, None).await;
+            self.settle(id, status, None);
         }
     }
 
@@ -155,7 +155,7 @@ impl Desk {
     }
 
     /// Takes what was typed; returns the decision if it is one.
-    pub(super) async fn typed(&mut self, text: &str) -> Option<Decision> {
+    pub(super) fn typed(&mut self, text: &str) -> Option<Decision> {
         for letter in text.chars() {
             if !matches!(self.stage, Stage::Choosing | Stage::Explaining) {
                 return None;
@@ -165,7 +165,7 @@ impl Desk {
                 continue;
             };
             self.screen.end_prompt(true);
-            if let Some(decision) = self.said(line.trim()).await {
+            if let Some(decision) = self.said(line.trim()) {
                 return Some(decision);
             }
         }
@@ -173,7 +173,7 @@ impl Desk {
     }
 
     /// Hears what became of a decision of ours.
-    pub(super) async fn answered(&mut self, id: ApprovalId, answer: Answer) {
+    pub(super) fn answered(&mut self, id: ApprovalId, answer: Answer) {
         let Some(request) = self.queue.front().filter(|it| it.approval_id == id) else { return };
         match answer {
             Answer::Stands { status, by } => {
@@ -201,10 +201,10 @@ impl Desk {
                 return self.leave_to_others("elsewhere: this token may not decide");
             }
         }
-        self.show_next().await;
+        self.show_next();
     }
 
-    async fn said(&mut self, line: &str) -> Option<Decision> {
+    fn said(&mut self, line: &str) -> Option<Decision> {
         let request = self.queue.front()?;
         if self.stage == Stage::Explaining {
             let decision = Decision::reject(request, line);
@@ -227,7 +227,7 @@ impl Desk {
                 self.stage = Stage::Deciding;
                 return Some(decision);
             }
-            ("s" | "skip", "") => self.skip().await,
+            ("s" | "skip", "") => self.skip(),
             ("v" | "view", "") => {
                 if let Some(card) = &self.card {
                     self.screen.print(&card.whole());
@@ -244,16 +244,16 @@ impl Desk {
         None
     }
 
-    async fn skip(&mut self) {
+    fn skip(&mut self) {
         if let Some(request) = self.queue.pop_front() {
             self.leave(request, "skipped here");
         }
         self.take_down();
-        self.show_next().await;
+        self.show_next();
     }
 
     /// Shows the first request, if none is shown.
-    async fn show_next(&mut self) {
+    fn show_next(&mut self) {
         if self.stage != Stage::Idle {
             return;
         }

@@ -79,9 +79,11 @@ pub(super) struct ToolState {
 /// A call that this machine is asked about.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct PreviewRequest {
-    pub(super) tool_id: ExecutionId,
+    #[serde(rename = "tool_id")]
+    pub(super) id: ExecutionId,
     pub(super) tool_name: String,
-    pub(super) tool_params: Value,
+    #[serde(rename = "tool_params")]
+    pub(super) input: Value,
 }
 
 /// What this client is to the project's calls.

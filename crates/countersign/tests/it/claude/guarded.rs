@@ -175,9 +175,8 @@ in_a_cell! {
             "echo $((1)>pwned | (3))",
         ] {
             let said = world.claude(&format!("run {command}"), &[]).await;
-            assert!(said["result"].as_str().unwrap().contains("is not there"), "{command}: {said}");
+            assert_eq!(world.names(), [""; 0], "{command}: {said}");
         }
-        assert_eq!(world.names(), [""; 0]);
     }
 
     async fn with_the_server_stopped_nothing_runs_that_would_have_asked() {
