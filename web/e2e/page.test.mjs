@@ -103,12 +103,12 @@ test("without a sign-in the page says where to find the link", async (t) => {
   const world = await startWorld(t, { scenario: SCENARIO });
   const page = await (await world.browser.newContext()).newPage();
   await page.goto(`${world.url}agent`);
-  await page.getByText(/Open the sign-in link/).waitFor();
+  await page.getByText("countersign login", { exact: true }).waitFor();
 
   const signedIn = await openTab(world);
   await signedIn.context().clearCookies();
   await signedIn.reload();
-  await signedIn.getByText(/Open the sign-in link/).waitFor();
+  await signedIn.getByText("countersign login", { exact: true }).waitFor();
 });
 
 test("the demo plays without a key, and says that it is one", async (t) => {
