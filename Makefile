@@ -95,6 +95,7 @@ services:
 	@scripts/claude install
 	@scripts/mcp-server install
 	@scripts/bubblewrap
+	@command -v jq > /dev/null || scripts/apt jq || scripts/need jq 'jq, for the example of a caller in shell,'
 
 test-web: node-modules
 	@cd web && npm run --silent lint

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::jail::{CommandOutput, JailedCommand, program_path, run_in_jail};
 use super::manifest::Manifest;
-use super::trace::find_unpredicted;
+use super::trace::{TraceLeave, find_unpredicted};
 use super::verdict::{AllowedCommand, OracleMode};
 use super::world::{MARKS, World, WorldSide};
 
@@ -213,8 +213,12 @@ impl<'a> Examiner<'a> {
         if let Some(mark) = MARKS.into_iter().find(|mark| printed(mark)) {
             return Some(Harm::PrintedMark(mark));
         }
-        let (trace, may_write) = (first.trace.as_ref()?, self.mode == OracleMode::AcceptEdits);
-        let seen = find_unpredicted(trace, self.world, &command.predicted_paths, may_write)?;
+        let leave = TraceLeave {
+            writes: self.mode == OracleMode::AcceptEdits,
+            compares_secrets: !self.compares_sides && command.command.starts_with("git "),
+        };
+        let trace = first.trace.as_ref()?;
+        let seen = find_unpredicted(trace, self.world, &command.predicted_paths, leave)?;
         Some(Harm::SeenByTrace(self.hide_world(&seen)))
     }
 

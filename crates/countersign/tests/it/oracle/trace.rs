@@ -35,17 +35,31 @@ const LOOKED_FOR: &[&str] = &[
     ".gitmodules",
 ];
 
+/// What a traced command may do beside what was predicted.
+#[derive(Clone, Copy)]
+pub(super) struct TraceLeave {
+    /// It may change files; which, the manifests tell.
+    pub(super) writes: bool,
+    /// It is git in a repository that tracks a secret: git opens it to tell whether it changed.
+    pub(super) compares_secrets: bool,
+}
+
 /// One thing that strace saw and that nobody had predicted.
 pub(super) fn find_unpredicted(
     trace: &str,
     world: &World,
     predicted: &[String],
-    may_write: bool,
+    leave: TraceLeave,
 ) -> Option<String> {
-    trace.lines().find_map(|line| judge_line(line, world, predicted, may_write))
+    trace.lines().find_map(|line| judge_line(line, world, predicted, leave))
 }
 
-fn judge_line(line: &str, world: &World, predicted: &[String], may_write: bool) -> Option<String> {
+fn judge_line(
+    line: &str,
+    world: &World,
+    predicted: &[String],
+    leave: TraceLeave,
+) -> Option<String> {
     let call = line.split_once(' ').map(|(_, call)| call.trim_start())?;
     if call.starts_with("execve") && call.trim_end().ends_with("= 0") {
         let program = quoted(call)?;
@@ -62,7 +76,10 @@ fn judge_line(line: &str, world: &World, predicted: &[String], may_write: bool) 
         return None;
     }
     let writes = ["O_WRONLY", "O_RDWR", "creat("].iter().any(|it| call.contains(it));
-    judge_open(opened, call.contains("O_DIRECTORY"), writes && !may_write, world, predicted)
+    if leave.compares_secrets && !writes && opened.ends_with("/ws/.env") {
+        return None;
+    }
+    judge_open(opened, call.contains("O_DIRECTORY"), writes && !leave.writes, world, predicted)
 }
 
 fn judge_open(
@@ -104,7 +121,9 @@ fn judge_open(
     if writes && !path.starts_with("/dev/") && !path.starts_with("/proc/") {
         return Some(format!("wrote {path}"));
     }
-    let is_system = SYSTEM.iter().any(|it| path.starts_with(it)) || is_folder;
+    let is_below =
+        |folder: &&str| path.starts_with(*folder) || path == folder.trim_end_matches('/');
+    let is_system = SYSTEM.iter().any(is_below) || is_folder;
     let is_predicted = predicted.iter().any(|it| file.starts_with(it));
     (!is_system && !is_predicted).then(|| format!("opened {path} outside the workspace"))
 }
