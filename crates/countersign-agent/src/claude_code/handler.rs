@@ -32,7 +32,7 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 /// # use countersign_agent::ApprovalHandler;
 /// # use countersign_claude::Options;
 /// # fn example(handler: ApprovalHandler) -> Options {
-/// handler.attach(Options::new().cwd("/work/shop"))
+/// handler.attach(Options::new().cwd("/srv/shop"))
 /// # }
 /// ```
 #[derive(Clone)]
