@@ -1,11 +1,14 @@
-// Three tabs over two workspaces, five hundred steps of typing, switching, deciding and reloading. Whatever ran had been on
-// screen, whole, in the tab where it was decided. The seed is printed; COUNTERSIGN_WALK_SEED plays a walk again.
+// Three tabs over two workspaces, at least five hundred steps of typing, switching, deciding and reloading. Whatever ran had
+// been on screen, whole, in the tab where it was decided. The seed is printed; COUNTERSIGN_WALK_SEED plays a walk again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { openTab, projects, rest, startWorld } from "./world.mjs";
 
 const STEPS = 500;
+/** A walk on a slow machine may decide little in its first steps; it goes on until this many calls ran, or the steps are used up. */
+const ENOUGH_CALLS = 8;
+const MOST_STEPS = 4000;
 
 /** What a call writes: lines that name it and say how many there are, so that a reader of the screen can tell whether all were there. */
 const text = (name, lines) => Array.from({ length: lines }, (_, i) => `${name} line ${i + 1} of ${lines}\n`).join("");
@@ -79,19 +82,22 @@ test("random walk: whatever ran had been on screen, whole, where it was decided"
     await rest(world, "POST", "tools/calls", { tool_name: "Write", tool_input: input, session_id: pick(["one", "two"]), tool_use_id: name }, pick(both));
   };
   const actions = steps({ world, next, pick, both, submit, name: () => `c${(count += 1)}` });
-  for (let step = 0; step < STEPS; step += 1) {
-    const action = pickWeighted(actions, next);
-    await action(pick(tabs));
+  let ran = [];
+  let step = 0;
+  while (step < STEPS || (ran.length < ENOUGH_CALLS && step < MOST_STEPS)) {
+    await pickWeighted(actions, next)(pick(tabs));
+    step += 1;
+    if (step >= STEPS && step % 100 === 0) ran = await callsThatRan(world, both);
   }
 
+  ran = await callsThatRan(world, both);
   const decisions = (await Promise.all(tabs.map((page) => page.evaluate(() => JSON.parse(sessionStorage.getItem("walk") ?? "[]"))))).flat();
-  const ran = (await Promise.all(both.map((project) => allExecutions(world, project)))).flat().filter(({ status }) => ["approved", "executing", "completed"].includes(status));
-  t.diagnostic(`${count} submissions, ${decisions.length} decisions, ${ran.length} calls ran`);
+  t.diagnostic(`${step} steps, ${count} submissions, ${decisions.length} decisions, ${ran.length} calls ran`);
   for (const call of ran) {
     const how = JSON.stringify(decisions.filter(({ id }) => id === call.approval_id));
     assert.ok(wasSeen(call, decisions), `${call.tool_input.file_path} ran, and was not on screen, whole, where it was decided: ${how}; seed ${seed}`);
   }
-  assert.ok(ran.length >= 8, `only ${ran.length} calls ran: the walk has shown nothing; seed ${seed}`);
+  assert.ok(ran.length >= ENOUGH_CALLS, `only ${ran.length} calls ran: the walk has shown nothing; seed ${seed}`);
 });
 
 function prepare(page) {
@@ -103,6 +109,11 @@ function wasSeen({ approval_id: id, tool_input: input }, decisions) {
   const name = input.file_path.replace(".txt", "");
   const lines = input.content.trimEnd().split("\n").length;
   return decisions.some((decision) => decision.id === id && (decision.listed === true || decision.seen?.[name] === lines));
+}
+
+async function callsThatRan(world, projectIds) {
+  const executions = (await Promise.all(projectIds.map((project) => allExecutions(world, project)))).flat();
+  return executions.filter(({ status }) => ["approved", "executing", "completed"].includes(status));
 }
 
 async function allExecutions(world, project) {
