@@ -136,7 +136,11 @@ const EVERYWHERE: &[&str] = &[
 
 /// Returns whether these words are a known build, test or format command and nothing more.
 pub(super) fn is_one(argv: &[String]) -> bool {
-    COMMANDS.iter().any(|command| {
+    let Some(program) = argv.first() else { return false };
+    let is_of_program = |command: &&&str| {
+        command.strip_prefix(program.as_str()).is_some_and(|rest| rest.starts_with([' ', ':']))
+    };
+    COMMANDS.iter().filter(is_of_program).any(|command| {
         let (words, flags) = command.split_once(':').unwrap_or((command, ""));
         let words: Vec<_> = words.split(' ').collect();
         let rest = argv.strip_prefix_of(&words);
