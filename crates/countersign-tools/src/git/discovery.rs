@@ -36,11 +36,13 @@ pub(super) struct RepositoryPaths {
 
 /// Returns the repository that git uses in a folder.
 pub(super) fn discover(cwd: &Path) -> Discovery {
-    let device = |folder: &Path| folder.metadata().ok().filter(std::fs::Metadata::is_dir);
+    let device = |folder: &Path| {
+        folder.metadata().ok().filter(std::fs::Metadata::is_dir).map(|metadata| metadata.dev())
+    };
     let Some(start) = device(cwd) else { return Discovery::Unclear("the folder is not there") };
     for folder in cwd.ancestors() {
         // git does not look beyond the file system it starts on.
-        if device(folder).is_none_or(|metadata| metadata.dev() != start.dev()) {
+        if folder != cwd && device(folder) != Some(start) {
             return Discovery::Unclear("the folder is a file system of its own");
         }
         match discover_at(folder) {

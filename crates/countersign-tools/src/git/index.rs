@@ -102,7 +102,7 @@ fn read_entries(bytes: Vec<u8>, wide_names: bool) -> Option<TrackedFiles> {
 /// Returns how long an entry's name is; none where its flags and its end do not agree.
 fn name_length(name: &[u8], flags: u16) -> Option<usize> {
     const LONG: usize = 0xfff;
-    let length = name.iter().position(|byte| *byte == 0)?;
+    let length = memchr::memchr(0, name)?;
     let told = usize::from(flags) & LONG;
     (told == length.min(LONG)).then_some(length)
 }

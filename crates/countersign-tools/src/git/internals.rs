@@ -3,6 +3,7 @@
 //! git shows what its files hold, in lists and in errors: `shallow`, `packed-refs`, `BISECT_START`,
 //! `rebase-merge/done`, `worktrees/*/gitdir`. As links these would be files of somewhere else.
 
+use std::ffi::OsStr;
 use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -20,12 +21,17 @@ pub(super) fn find_links(git: &Path, left: &mut usize) -> Option<Vec<String>> {
         for entry in git.join(&folder).read_dir().ok()? {
             *left = left.checked_sub(1)?;
             let entry = entry.ok()?;
-            let name = folder.join(entry.file_name());
-            let left_out = LEFT_OUT.iter().any(|it| name == Path::new(it));
             let kind = entry.file_type().ok()?;
-            if kind.is_dir() && !left_out && !is_fan_out(&folder, &name) {
-                ahead.push(name);
-            } else if leads_elsewhere(kind) && name != Path::new("hooks") {
+            if !kind.is_dir() && !leads_elsewhere(kind) {
+                continue;
+            }
+            let name = entry.file_name();
+            if kind.is_dir() {
+                if !is_left_out(&folder, &name) {
+                    ahead.push(folder.join(name));
+                }
+            } else if !(folder.as_os_str().is_empty() && name == "hooks") {
+                let name = folder.join(name);
                 found.push(format!("`{}` in git's own folder is no plain file", name.display()));
             }
         }
@@ -36,9 +42,13 @@ pub(super) fn find_links(git: &Path, left: &mut usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Whether a folder of `objects` holds nothing but objects.
-fn is_fan_out(folder: &Path, name: &Path) -> bool {
-    folder == Path::new("objects") && !name.ends_with("info") && !name.ends_with("pack")
+/// Whether a folder is one that git's reading commands do not look into, or holds nothing but objects.
+fn is_left_out(above: &Path, name: &OsStr) -> bool {
+    match above.as_os_str().as_encoded_bytes() {
+        b"" => LEFT_OUT.iter().any(|it| name == *it),
+        b"objects" => name != "info" && name != "pack",
+        _ => false,
+    }
 }
 
 fn leads_elsewhere(kind: FileType) -> bool {
