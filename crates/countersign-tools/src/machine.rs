@@ -3,10 +3,13 @@
 #[cfg(test)]
 mod corpus;
 mod expansion;
+mod folder_watch;
 mod pattern;
 mod program;
+mod program_cache;
 #[cfg(test)]
 mod reached;
+mod status_cache;
 mod trees;
 
 use std::collections::HashMap;
@@ -16,7 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use countersign_core::shell::{self, Machine, Search, Tree, TreeEntry, TreeKind};
 use countersign_core::{Side, Special, Target};
 
-use self::program::{Program, SearchPath, Which};
+use self::program::{FoundProgram, Program, SearchPath};
+pub(crate) use self::program_cache::ProgramCache;
+use self::status_cache::StatusCache;
 use self::trees::Trees;
 use crate::git::{self, RepositoryAudit};
 use crate::process::Environment;
@@ -27,13 +32,13 @@ pub(crate) struct Here<'a> {
     workspace: &'a Workspace,
     environment: &'a Environment,
     /// Which names were looked up already: the same one is asked for several times per command.
-    looked_up: Mutex<HashMap<String, Which>>,
-    /// Where they are looked up.
-    path: OnceLock<Option<SearchPath>>,
-    /// Which of them are trusted.
-    programs: Mutex<HashMap<String, Option<Program>>>,
+    programs: Mutex<HashMap<String, FoundProgram>>,
+    /// Whether the environment steers whatever runs.
+    steered: OnceLock<bool>,
     /// Where paths lead that were asked for already.
     led: Mutex<HashMap<(PathBuf, String), Option<Target>>>,
+    /// The paths that were looked at.
+    disk: StatusCache,
     /// The folders that were looked through.
     trees: Trees,
     /// Which folders' repositories were audited already.
@@ -102,7 +107,7 @@ impl Machine for Here<'_> {
     }
 
     fn kind(&self, path: &Path) -> Option<TreeKind> {
-        trees::kind_at(path)
+        self.disk.kind(path)
     }
 
     fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
@@ -111,7 +116,7 @@ impl Machine for Here<'_> {
 
     fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
         let tree = self.tree(from)?;
-        let is_new = trees::kind_at(to)? == TreeKind::Missing;
+        let is_new = self.disk.kind(to)? == TreeKind::Missing;
         let mut walk = self.trees.walk();
         let arrival = |entry: &TreeEntry| {
             walk.take()?;
@@ -134,7 +139,7 @@ impl Machine for Here<'_> {
         let within = |folder: &&Path| roots.iter().any(|root| folder.starts_with(root));
         for folder in cwd.ancestors().take_while(within) {
             for name in names {
-                if trees::kind_at(&folder.join(name))? != TreeKind::Missing {
+                if self.disk.kind(&folder.join(name))? != TreeKind::Missing {
                     return Some(true);
                 }
             }
@@ -160,8 +165,7 @@ impl Machine for Here<'_> {
 
     fn is_missing(&self, name: &str) -> bool {
         let plain = !name.is_empty() && !name.contains('/');
-        let steered = program::is_steered(self.environment, self.workspace);
-        plain && matches!(self.which(name), Which::Nowhere) && !steered
+        plain && self.find_program(name) == FoundProgram::Nowhere && !self.is_steered()
     }
 
     fn git_hazards(&self, cwd: &Path) -> Option<Vec<String>> {
@@ -195,10 +199,10 @@ impl<'a> Here<'a> {
         Self {
             workspace,
             environment,
-            looked_up: Mutex::default(),
-            path: OnceLock::new(),
             programs: Mutex::default(),
+            steered: OnceLock::new(),
             led: Mutex::default(),
+            disk: StatusCache::default(),
             trees: Trees::default(),
             repositories: Mutex::default(),
         }
@@ -237,40 +241,38 @@ impl<'a> Here<'a> {
     }
 
     fn resolve(&self, cwd: &Path, path: &str) -> Option<Target> {
-        self.trees.walk().take()?;
-        let target = self.workspace.resolve(cwd, path).ok()?;
+        self.trees.take_one()?;
+        let read_link = |path: &Path| self.disk.read_link(path);
+        let target = self.workspace.resolve_with(cwd, path, read_link).ok()?;
         // A pipe or a device among the project's files: to read it may never end.
         let inside = target.place.side == Side::Inside;
-        let odd = inside && trees::kind_at(&target.path) == Some(TreeKind::Other);
+        let odd = inside && self.disk.kind(&target.path) == Some(TreeKind::Other);
         (!odd).then_some(target)
     }
 
     fn program(&self, name: &str) -> Option<Program> {
-        if let Some(known) = lock(&self.programs).get(name) {
-            return known.clone();
-        }
-        let found = self.find_program(name);
-        lock(&self.programs).insert(name.to_owned(), found.clone());
-        found
-    }
-
-    fn find_program(&self, name: &str) -> Option<Program> {
-        let Which::In(folder) = self.which(name) else { return None };
-        let found = program::trusted(&folder, name, self.workspace)?;
-        let steered = program::is_steered(self.environment, self.workspace)
-            || program::is_told(name, &found, self.environment);
+        let FoundProgram::Trusted(found) = self.find_program(name) else { return None };
+        let steered = self.is_steered() || program::is_told(name, &found, self.environment);
         (!steered).then_some(found)
     }
 
-    fn which(&self, name: &str) -> Which {
-        let mut looked_up = lock(&self.looked_up);
-        if let Some(found) = looked_up.get(name) {
+    fn find_program(&self, name: &str) -> FoundProgram {
+        let mut programs = lock(&self.programs);
+        if let Some(found) = programs.get(name) {
             return found.clone();
         }
-        let path = self.path.get_or_init(|| SearchPath::of(self.environment));
-        let found = path.as_ref().map_or(Which::Unclear, |it| it.look_up(name, self.workspace));
-        looked_up.insert(name.to_owned(), found.clone());
+        let look_up = |disk: &StatusCache| match SearchPath::of(self.environment) {
+            Some(path) => path.look_up(name, self.workspace, disk),
+            None => FoundProgram::Unclear,
+        };
+        let cache = self.environment.programs();
+        let found = cache.find(self.workspace.shared_roots(), name, look_up);
+        programs.insert(name.to_owned(), found.clone());
         found
+    }
+
+    fn is_steered(&self) -> bool {
+        *self.steered.get_or_init(|| program::is_steered(self.environment, self.workspace))
     }
 }
 

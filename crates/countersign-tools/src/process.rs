@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use encoding_rs::{Decoder, UTF_8};
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::companion::Companion;
 use crate::capped::Capped;
+use crate::machine::ProgramCache;
 use crate::sandbox::{Exceeded, Watch};
 
 /// How long a group has to end by itself after it was asked to.
@@ -33,19 +35,26 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long output is still read after the child has exited, if others hold its pipes open.
 const DRAIN: Duration = Duration::from_millis(100);
 
+/// The variable that says where programs are looked up.
+const SEARCH_PATH: &str = "PATH";
+
 /// The environment a child sees: what the binary chose, and nothing else.
 #[derive(Clone, Default)]
-pub struct Environment(Vec<(String, String)>);
+pub struct Environment {
+    variables: Arc<[(String, String)]>,
+    /// The programs that its `PATH` was found to lead to.
+    programs: Arc<ProgramCache>,
+}
 
 impl From<Vec<(String, String)>> for Environment {
     fn from(variables: Vec<(String, String)>) -> Self {
-        Self(variables)
+        Self { variables: variables.into(), programs: Arc::default() }
     }
 }
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        Self(variables.into_iter().collect())
+        Self { variables: variables.into_iter().collect(), programs: Arc::default() }
     }
 }
 
@@ -53,38 +62,57 @@ impl Environment {
     /// Returns the same with some variables set, whatever they were before.
     #[must_use]
     pub(crate) fn with(&self, set: &[(String, String)]) -> Self {
-        let kept = self.0.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
-        kept.chain(set).cloned().collect()
+        if set.is_empty() {
+            return self.clone();
+        }
+        let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
+        let kept = self.variables.iter().filter(|(name, _)| !is_set(name));
+        self.with_variables(kept.chain(set).cloned().collect())
     }
 
     /// Returns the same without the variables whose names are meant.
     #[must_use]
     pub(crate) fn without(&self, is_meant: impl Fn(&str) -> bool) -> Self {
-        self.0.iter().filter(|(name, _)| !is_meant(name)).cloned().collect()
+        let kept = self.variables.iter().filter(|(name, _)| !is_meant(name));
+        self.with_variables(kept.cloned().collect())
+    }
+
+    /// Programs are where they were, unless they are looked up elsewhere.
+    fn with_variables(&self, variables: Arc<[(String, String)]>) -> Self {
+        let mut changed = Self { variables, programs: Arc::default() };
+        if changed.get(SEARCH_PATH) == self.get(SEARCH_PATH) {
+            changed.programs = Arc::clone(&self.programs);
+        }
+        changed
     }
 
     /// Returns the value of a variable.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl Environment {
     /// Returns its variables.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns the programs that were looked up in it.
+    pub(crate) fn programs(&self) -> &ProgramCache {
+        &self.programs
     }
 
     /// Returns the names of its variables.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_str())
+        self.variables.iter().map(|(name, _)| name.as_str())
     }
 }
 
 /// Names only: values may be private.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.variables.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -265,7 +293,7 @@ impl Group {
             .args(start.arguments)
             .current_dir(start.cwd)
             .env_clear()
-            .envs(start.environment.0.iter().map(|(name, value)| (name, value)))
+            .envs(start.environment.variables.iter().map(|(name, value)| (name, value)))
             .stdin(start.stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

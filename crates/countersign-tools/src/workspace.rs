@@ -68,11 +68,26 @@ impl Workspace {
         &self.roots
     }
 
+    /// Returns the roots, to be kept.
+    pub(crate) fn shared_roots(&self) -> &Arc<[PathBuf]> {
+        &self.roots
+    }
+
     /// Returns where a path of a call leads: links resolved as far as the path exists, the missing
     /// rest attached.
     ///
     /// A relative path starts from `cwd`; `~` is a name like any other.
     pub fn resolve(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
+        self.resolve_with(cwd, path, read_link)
+    }
+
+    /// Returns the same, by what another look at links says.
+    pub(crate) fn resolve_with(
+        &self,
+        cwd: &Path,
+        path: &str,
+        read_link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
+    ) -> Result<Target, Invalid> {
         if path.is_empty() {
             return Err(Invalid("the path is empty: name a file or folder".to_owned()));
         }
@@ -87,7 +102,7 @@ impl Workspace {
                 shown(path)
             )));
         }
-        let path = resolved(&whole)?;
+        let path = follow_links(&whole, read_link)?;
         let place = self.place(&path);
         Ok(Target::new(path, place).written(lexical(&whole)))
     }
@@ -127,7 +142,10 @@ enum Step {
 /// Walks a path as the kernel would, except that what is missing is taken as if it were a folder.
 ///
 /// `..` goes up from where the links before it led, never from how they were written.
-fn resolved(path: &Path) -> Result<PathBuf, Invalid> {
+pub(crate) fn follow_links(
+    path: &Path,
+    read_link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
+) -> Result<PathBuf, Invalid> {
     let mut ahead: VecDeque<Step> = steps(path).collect();
     let mut here = PathBuf::from("/");
     let mut links = 0;
@@ -144,7 +162,10 @@ fn resolved(path: &Path) -> Result<PathBuf, Invalid> {
             Step::Down(name) => name,
         };
         here.push(name);
-        let Some(link) = link_at(&here)? else { continue };
+        // What cannot be looked at could be a link to anywhere.
+        let link = read_link(&here)
+            .map_err(|error| Invalid(format!("cannot look at `{}`: {error}", here.display())))?;
+        let Some(link) = link else { continue };
         links += 1;
         if links > LINK_LIMIT {
             return Err(Invalid(format!("`{}` goes through too many links", path.display())));
@@ -167,21 +188,19 @@ fn steps(path: &Path) -> impl Iterator<Item = Step> {
 }
 
 /// Returns where a link points; none for what is no link or is missing.
-fn link_at(path: &Path) -> Result<Option<PathBuf>, Invalid> {
+fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
     let found = match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => path.read_link().map(Some),
         Ok(_) => Ok(None),
         Err(error) => Err(error),
     };
     match found {
-        Ok(link) => Ok(link),
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             Ok(None)
         }
-        // What cannot be looked at could be a link to anywhere.
-        Err(error) => Err(Invalid(format!("cannot look at `{}`: {error}", path.display()))),
+        found => found,
     }
 }
 

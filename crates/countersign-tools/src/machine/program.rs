@@ -1,9 +1,11 @@
 //! Programs: which file a name runs, and whether somebody else could have put it there.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
+use countersign_core::shell::TreeKind;
+use rustix::process::geteuid;
+
+use super::status_cache::StatusCache;
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
@@ -105,13 +107,13 @@ const RUST: &[&str] = &[
 ];
 
 /// What `PATH` makes of a program's name.
-#[derive(Clone)]
-pub(super) enum Which {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FoundProgram {
     /// No folder has it, and none of them is the workspace's.
     Nowhere,
-    /// The first folder that has something of that name.
-    In(PathBuf),
-    /// It depends on where the command runs, or cannot be told.
+    /// The first that has its name can be trusted.
+    Trusted(Program),
+    /// It cannot be trusted, depends on where the command runs, or cannot be told.
     Unclear,
 }
 
@@ -128,40 +130,42 @@ pub(super) enum Program {
 pub(super) struct SearchPath {
     /// None for one that is whatever the command's folder makes of it.
     folders: Vec<Option<PathBuf>>,
-    /// Which of them, by their numbers, lie in the workspace: looked at once it matters.
-    ours: Vec<OnceLock<bool>>,
 }
 
 impl SearchPath {
     /// Reads `PATH`; none if it is not set.
     pub(super) fn of(environment: &Environment) -> Option<Self> {
         let folders = environment.get("PATH")?.split(':').map(PathBuf::from);
-        let folders: Vec<_> = folders.map(|it| Some(it).filter(|it| it.is_absolute())).collect();
-        let ours = folders.iter().map(|_| OnceLock::new()).collect();
-        Some(Self { folders, ours })
+        Some(Self { folders: folders.map(|it| Some(it).filter(|it| it.is_absolute())).collect() })
     }
 
     /// Looks a name up.
-    pub(super) fn look_up(&self, name: &str, workspace: &Workspace) -> Which {
-        for (folder, ours) in self.folders.iter().zip(&self.ours) {
-            let Some(folder) = folder else { return Which::Unclear };
-            if folder.join(name).symlink_metadata().is_ok() {
-                return Which::In(folder.clone());
+    pub(super) fn look_up(
+        &self,
+        name: &str,
+        workspace: &Workspace,
+        disk: &StatusCache,
+    ) -> FoundProgram {
+        for folder in &self.folders {
+            let Some(folder) = folder else { return FoundProgram::Unclear };
+            if disk.status(&folder.join(name)).is_ok() {
+                let found = trusted(folder, name, workspace, disk);
+                return found.map_or(FoundProgram::Unclear, FoundProgram::Trusted);
             }
             // What is not in a folder of the workspace now may be there when the command runs.
-            if *ours.get_or_init(|| is_ours(folder, workspace)) {
-                return Which::Unclear;
+            if is_ours(folder, workspace, disk) {
+                return FoundProgram::Unclear;
             }
         }
-        Which::Nowhere
+        FoundProgram::Nowhere
     }
 }
 
-fn is_ours(folder: &Path, workspace: &Workspace) -> bool {
+fn is_ours(folder: &Path, workspace: &Workspace, disk: &StatusCache) -> bool {
     if is_system(folder) {
         return false;
     }
-    let real = folder.canonicalize();
+    let real = disk.real_path(folder);
     let real = real.as_deref().unwrap_or(folder);
     workspace.roots().iter().any(|root| real.starts_with(root) || folder.starts_with(root))
 }
@@ -172,43 +176,45 @@ fn is_system(folder: &Path) -> bool {
 
 /// Returns what stands behind a name in a folder of `PATH`, if nobody but the system and the user
 /// could have put it there.
-pub(super) fn trusted(folder: &Path, name: &str, workspace: &Workspace) -> Option<Program> {
-    let program = folder.join(name);
-    let real = program.is_file().then(|| program.canonicalize().ok())??;
+fn trusted(
+    folder: &Path,
+    name: &str,
+    workspace: &Workspace,
+    disk: &StatusCache,
+) -> Option<Program> {
+    let real = disk.real_path(&folder.join(name))?;
+    if disk.kind(&real) != Some(TreeKind::File) {
+        return None;
+    }
     let inside = |path: &Path| workspace.roots().iter().any(|root| path.starts_with(root));
     if inside(&real) || inside(folder) {
         return None;
     }
     if !is_system(folder) {
-        let folder = folder.canonicalize().ok()?;
-        let user = user()?;
-        if inside(&folder) || !is_kept(&folder, user) || !is_kept(&real, user) {
+        let folder = disk.real_path(folder)?;
+        if inside(&folder) || !is_kept(&folder, disk) || !is_kept(&real, disk) {
             return None;
         }
     }
-    stand_in(folder, name, &real)
+    stand_in(folder, name, &real, disk)
 }
 
-/// Returns whether a path and all above it belong to the system or the user, and to nobody else.
-fn is_kept(path: &Path, user: u32) -> bool {
+/// Returns whether a real path and all above it belong to the system or the user, and to nobody else.
+fn is_kept(path: &Path, disk: &StatusCache) -> bool {
+    let user = geteuid().as_raw();
     let kept = |path: &Path| {
-        path.metadata().is_ok_and(|metadata| {
-            let own = metadata.uid() == 0 || metadata.uid() == user;
-            own && metadata.mode() & OTHERS_WRITE == 0
+        disk.status(path).is_ok_and(|status| {
+            let own = status.owner == 0 || status.owner == user;
+            own && status.mode & OTHERS_WRITE == 0
         })
     };
     !SHARED.iter().any(|shared| path.starts_with(shared)) && path.ancestors().all(kept)
 }
 
-/// Returns the user as whom commands run.
-fn user() -> Option<u32> {
-    Path::new("/proc/self").metadata().ok().map(|metadata| metadata.uid())
-}
-
 /// A program that is named like a manager, lies in its folder of stand-ins, or beside it.
-fn stand_in(folder: &Path, name: &str, real: &Path) -> Option<Program> {
+fn stand_in(folder: &Path, name: &str, real: &Path, disk: &StatusCache) -> Option<Program> {
     let named = real.file_name()?.to_str()?;
-    let is_rust = RUST.contains(&name) && folder.join("rustup").symlink_metadata().is_ok();
+    let is_rust = RUST.contains(&name) && disk.status(&folder.join("rustup")).is_ok();
     let shims = real.components().rev().nth(1).is_some_and(|it| it.as_os_str() == "shims");
     let manager = if is_rust {
         Some("rustup")

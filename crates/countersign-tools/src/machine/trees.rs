@@ -116,6 +116,13 @@ impl Drop for Walk<'_> {
 }
 
 impl Trees {
+    /// Takes one entry for a single look, which needs no clock; none when the budget is used up.
+    pub(super) fn take_one(&self) -> Option<()> {
+        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        budget.entries = budget.entries.checked_sub(1)?;
+        budget.has_time().then_some(())
+    }
+
     /// Begins a walk.
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk { trees: self, began: Moment::now(), taken: 0 }
@@ -232,7 +239,7 @@ pub(super) fn kind_at(path: &Path) -> Option<TreeKind> {
     }
 }
 
-fn kind_of(kind: std::fs::FileType) -> TreeKind {
+pub(super) fn kind_of(kind: std::fs::FileType) -> TreeKind {
     let odd = kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device();
     match kind {
         _ if odd => TreeKind::Other,
