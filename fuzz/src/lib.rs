@@ -10,9 +10,11 @@ pub mod shell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::rule::Anchors;
-use countersign_core::shell::{Analysis, Context, Machine, Search, Tree, TreeKind, analyse};
-use countersign_core::{Effect, Place, Plan, Target, ToolCall, lexical};
+use countersign_core::rule::PatternAnchors;
+use countersign_core::shell::{
+    CommandAnalysis, FileTree, Machine, SearchScope, ShellContext, TreeKind, analyse,
+};
+use countersign_core::{CallPlan, Effect, EffectTarget, PathClass, ToolCall, normalize_lexically};
 
 /// The workspace.
 pub const ROOT: &str = "/ws";
@@ -22,25 +24,25 @@ pub const ROOT: &str = "/ws";
 struct Trusting;
 
 impl Machine for Trusting {
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let path = lexical(&cwd.join(path));
-        let place = Place::of(&path, &[PathBuf::from(ROOT)]);
-        Some(Target::new(path, place))
+    fn target(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
+        let path = normalize_lexically(&cwd.join(path));
+        let place = PathClass::from_path(&path, &[PathBuf::from(ROOT)]);
+        Some(EffectTarget::new(path, place))
     }
 
-    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<EffectTarget>> {
         Some(self.target(cwd, &pattern.replace(['*', '?', '\\'], "x")).into_iter().collect())
     }
 
-    fn secrets_below(&self, _: &Path) -> Option<Vec<Target>> {
+    fn secrets_below(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn links_below(&self, _: &Path) -> Option<Vec<Target>> {
+    fn links_below(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn entry(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         self.target(cwd, path)
     }
 
@@ -50,15 +52,15 @@ impl Machine for Trusting {
         Some(if is_file { TreeKind::File } else { TreeKind::Folder })
     }
 
-    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
-        Some(Arc::new(Tree { kind: self.kind(path)?, entries: Vec::new() }))
+    fn tree(&self, path: &Path) -> Option<Arc<FileTree>> {
+        Some(Arc::new(FileTree { kind: self.kind(path)?, entries: Vec::new() }))
     }
 
-    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<Target>> {
+    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn searched_secrets(&self, _: &Path, _: &Path, _: &Search) -> Option<Vec<Target>> {
+    fn searched_secrets(&self, _: &Path, _: &Path, _: &SearchScope) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
@@ -74,18 +76,18 @@ impl Machine for Trusting {
         Some(Vec::new())
     }
 
-    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 }
 
 /// Reads a command as on that machine.
-pub fn read(command: &str) -> Analysis {
-    let context = Context {
+pub fn read(command: &str) -> CommandAnalysis {
+    let context = ShellContext {
         cwd: Path::new(ROOT),
         home: Some(Path::new("/home/me")),
         env: &[],
@@ -96,12 +98,12 @@ pub fn read(command: &str) -> Analysis {
 }
 
 /// Returns a call of Bash and its plan, as the tool makes it.
-pub fn planned(command: &str) -> (ToolCall, Plan) {
+pub fn planned(command: &str) -> (ToolCall, CallPlan) {
     let analysis = read(command);
     let mut effects = analysis.effects;
     effects.extend(analysis.floors.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
     let call = call("Bash", serde_json::json!({ "command": command }));
-    (call, Plan { commands: analysis.parts, ..Plan::new(effects, "") })
+    (call, CallPlan { commands: analysis.parts, ..CallPlan::new(effects, "") })
 }
 
 /// Returns a call of a tool.
@@ -120,6 +122,6 @@ pub fn call(tool: &str, input: serde_json::Value) -> ToolCall {
 }
 
 /// Returns the folders that rules start from.
-pub fn anchors() -> Anchors {
-    Anchors { root: ROOT.into(), home: Some("/home/me".into()) }
+pub fn anchors() -> PatternAnchors {
+    PatternAnchors { root: ROOT.into(), home: Some("/home/me".into()) }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use countersign_core::{Effect, Planner, Side, Target};
-use countersign_tools::{Catalogue, Environment, Workspace};
+use countersign_core::{Effect, EffectTarget, Planner, WorkspaceSide};
+use countersign_tools::{Environment, PlannerCatalogue, Workspace};
 use serde_json::json;
 
 /// An empty folder to plan in: planning reads, and never writes.
@@ -13,7 +13,7 @@ static FOLDER: LazyLock<Option<(PathBuf, Arc<dyn Planner>)>> = LazyLock::new(|| 
     std::fs::create_dir_all(&folder).ok()?;
     let workspace = Workspace::new([folder]).ok()?;
     let root = workspace.roots().first()?.clone();
-    let planner = Catalogue::new(workspace, Environment::default()).planner("ApplyPatch")?;
+    let planner = PlannerCatalogue::new(workspace, Environment::default()).planner("ApplyPatch")?;
     Some((root, planner))
 });
 
@@ -24,8 +24,8 @@ pub fn try_one(patch: &str) {
     call.cwd.clone_from(root);
     let Ok(plan) = planner.plan(&call) else { return };
     assert!(!plan.effects.is_empty(), "a patch that does nothing");
-    let seen = |target: &Target| {
-        assert_eq!(target.path.starts_with(root), target.place.side == Side::Inside);
+    let seen = |target: &EffectTarget| {
+        assert_eq!(target.path.starts_with(root), target.place.side == WorkspaceSide::Inside);
     };
     for effect in &plan.effects {
         match effect {

@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
-use countersign_core::rule::{Layer, RuleSet, Source};
-use countersign_core::{Effect, Mode, Outcome, Policy, Rule, Stance, proposals, risk};
+use countersign_core::rule::{RuleLayer, RuleSet, RuleSource};
+use countersign_core::{
+    Effect, PermissionMode, Policy, Rule, Supervision, VerdictAction, propose_grants, risk,
+};
 use jiff::Timestamp;
 
 /// Tries one text.
@@ -16,28 +18,32 @@ pub fn try_one(text: &str) {
     let risk = risk::assess(&plan.effects);
     let now = Timestamp::UNIX_EPOCH;
     let outcome = |rules: Vec<Rule>, mode| {
-        let layers = vec![Layer::of_rules(Source::User, rules)];
+        let layers = vec![RuleLayer::from_rules(RuleSource::User, rules)];
         let rules = Arc::new(RuleSet::new(layers, crate::anchors()));
-        let stance = Stance::Attended { auto_approve_read: true };
+        let stance = Supervision::Attended { auto_approve_read: true };
         Policy { stance, mode, rules }.verdict(&call, &plan, risk, now).outcome
     };
-    let allows: Vec<_> = rules.iter().filter(|it| it.outcome == Outcome::Allow).cloned().collect();
+    let allows: Vec<_> =
+        rules.iter().filter(|it| it.outcome == VerdictAction::Allow).cloned().collect();
     let floor = plan.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. }));
-    for mode in Mode::ALL {
+    for mode in PermissionMode::ALL {
         let all = outcome(rules.clone(), mode);
         assert!(all >= outcome(allows.clone(), mode), "a rule that restricts has loosened");
-        assert!(!floor || all == Outcome::Deny, "a floor gave way in {mode}");
+        assert!(!floor || all == VerdictAction::Deny, "a floor gave way in {mode}");
     }
-    assert!(outcome(rules.clone(), Mode::DontAsk) != Outcome::Ask, "nobody is there to ask");
-    proposals(&call, &plan, risk, &crate::anchors(), now);
+    assert!(
+        outcome(rules.clone(), PermissionMode::DontAsk) != VerdictAction::Ask,
+        "nobody is there to ask"
+    );
+    propose_grants(&call, &plan, risk, &crate::anchors(), now);
 }
 
 fn rule(line: &str) -> Option<Rule> {
     let (sign, text) = line.split_at_checked(1)?;
     let outcome = match sign {
-        "+" => Outcome::Allow,
-        "?" => Outcome::Ask,
-        "-" => Outcome::Deny,
+        "+" => VerdictAction::Allow,
+        "?" => VerdictAction::Ask,
+        "-" => VerdictAction::Deny,
         _ => return None,
     };
     Rule::parse(outcome, text).ok()

@@ -1,16 +1,16 @@
 //! Any text is a rule or an error; no allowing rule is about every tool; a bad file loosens nothing.
 
-use countersign_core::rule::{Format, Pattern, RuleFile};
-use countersign_core::{Outcome, Rule};
+use countersign_core::rule::{RuleFile, RuleFileFormat, RulePattern};
+use countersign_core::{Rule, VerdictAction};
 
 /// Tries one text.
 pub fn try_one(text: &str) {
-    for outcome in [Outcome::Allow, Outcome::Ask, Outcome::Deny] {
+    for outcome in [VerdictAction::Allow, VerdictAction::Ask, VerdictAction::Deny] {
         if let Ok(rule) = Rule::parse(outcome, text) {
             check(&rule);
         }
     }
-    for format in [Format::Toml, Format::Json] {
+    for format in [RuleFileFormat::Toml, RuleFileFormat::Json] {
         if let Ok(file) = RuleFile::parse(text, format, &crate::anchors()) {
             file.rules.iter().for_each(check);
         }
@@ -18,8 +18,8 @@ pub fn try_one(text: &str) {
 }
 
 fn check(rule: &Rule) {
-    let broad = matches!(&rule.pattern, Pattern::Tool(name) if name.contains('*'));
+    let broad = matches!(&rule.pattern, RulePattern::Tool(name) if name.contains('*'));
     // Of an MCP server that is named, every tool may be allowed.
     let server = rule.text.starts_with("mcp__") && !rule.text.starts_with("mcp__*");
-    assert!(rule.outcome != Outcome::Allow || !broad || server, "allows too much: {rule:?}");
+    assert!(rule.outcome != VerdictAction::Allow || !broad || server, "allows too much: {rule:?}");
 }

@@ -10,8 +10,8 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use countersign_agent::{
-    Agent, AgentEvent, AgentOptions, Anthropic, Callback, Connection, Model, RunnerConfig,
-    Scenario, ScriptedModel,
+    Agent, AgentEvent, AgentOptions, AnthropicConnection, AnthropicModel, ApprovalCallback, Model,
+    RunnerConfig, Scenario, ScriptedModel,
 };
 use countersign_gate::SystemClock;
 use countersign_tools::{Environment, Toolbox, Workspace};
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tools = Toolbox::coding(&workspace, Environment::default());
     let options = AgentOptions {
         auto_approve: false,
-        on_tool_approval: Some(Callback::new(async |request| {
+        on_tool_approval: Some(ApprovalCallback::new(async |request| {
             let question = format!("run {} {}? [y/n] ", request.tool_name, request.params);
             // Waiting for a person blocks, so it goes to a thread of its own.
             let answer = tokio::task::spawn_blocking(move || ask(&question)).await;
@@ -62,7 +62,10 @@ fn ask(question: &str) -> Option<String> {
 fn model() -> Result<Arc<dyn Model>, Box<dyn Error>> {
     if let Some(file) = std::env::args().nth(1) {
         let key = Some(std::fs::read_to_string(file)?.into());
-        return Ok(Arc::new(Anthropic::new(Connection { key, ..Connection::default() })?));
+        return Ok(Arc::new(AnthropicModel::new(AnthropicConnection {
+            key,
+            ..AnthropicConnection::default()
+        })?));
     }
     let scenario = Scenario::parse(
         r#"

@@ -9,8 +9,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use countersign_agent::{
-    Agent, AgentEvent, AgentOptions, Anthropic, Connection, Model, RunnerConfig, Scenario,
-    ScriptedModel,
+    Agent, AgentEvent, AgentOptions, AnthropicConnection, AnthropicModel, Model, RunnerConfig,
+    Scenario, ScriptedModel,
 };
 use countersign_gate::SystemClock;
 use countersign_tools::{Environment, Toolbox, Workspace};
@@ -45,7 +45,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn model() -> Result<Arc<dyn Model>, Box<dyn Error>> {
     if let Some(file) = std::env::args().nth(1) {
         let key = Some(std::fs::read_to_string(file)?.into());
-        return Ok(Arc::new(Anthropic::new(Connection { key, ..Connection::default() })?));
+        return Ok(Arc::new(AnthropicModel::new(AnthropicConnection {
+            key,
+            ..AnthropicConnection::default()
+        })?));
     }
     let scenario = Scenario::parse(
         r#"

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use countersign_core::{ApprovalId, Event, ProjectId, RunId, SessionId, Status, Usage, masked};
+use countersign_core::{
+    ApprovalId, Event, ExecutionStatus, ProjectId, RunId, SessionId, TokenUsage, mask_input,
+};
 use countersign_gate::{
-    Clock, Follow, Gate, News, Rulebook, Seen, StoreError, SystemClock, Timeouts,
+    Clock, DecisionTimeouts, Gate, LiveEvent, LogFollower, LogFollowerItem, Rulebook, StoreError,
+    SystemClock,
 };
 use countersign_tools::Toolbox;
 use futures_util::stream::{self, BoxStream};
@@ -15,19 +18,19 @@ use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::consent::{Callback, Consent, Reading};
+use crate::consent::{ApprovalCallback, ConsentSource, ReaderProgress};
 use crate::model::Model;
-use crate::runner::{BeginError, Prompt, Runner, RunnerConfig};
+use crate::runner::{BeginError, RunPrompt, Runner, RunnerConfig};
 
 /// How an agent behaves. Start from [`AgentOptions::new`]:
 ///
 /// ```
-/// # use countersign_agent::{AgentOptions, Callback, RunnerConfig};
+/// # use countersign_agent::{AgentOptions, ApprovalCallback, RunnerConfig};
 /// # use countersign_tools::Toolbox;
 /// # let (config, tools) = (RunnerConfig::new("/tmp"), Toolbox::default());
 /// let options = AgentOptions {
 ///     auto_approve: false,
-///     on_tool_approval: Some(Callback::new(async |request| request.tool_name != "Bash")),
+///     on_tool_approval: Some(ApprovalCallback::new(async |request| request.tool_name != "Bash")),
 ///     ..AgentOptions::new(config, tools)
 /// };
 /// ```
@@ -42,7 +45,7 @@ pub struct AgentOptions {
     /// Asked where a tool says that it needs approval and `auto_approve` is false.
     ///
     /// If there is none then, every call is approved, with a warning (S5.6).
-    pub on_tool_approval: Option<Callback>,
+    pub on_tool_approval: Option<ApprovalCallback>,
     /// How long the callback may take before the call counts as refused. A day, unless set.
     pub approval_timeout: Duration,
     /// Where the time comes from: the machine's clock, unless set. For tests.
@@ -128,7 +131,7 @@ pub enum AgentEvent {
     /// The prompt is answered. Nothing follows.
     Done {
         /// What that took.
-        usage: Usage,
+        usage: TokenUsage,
     },
     /// The prompt could not be answered. Nothing follows; [`Agent::go_on`] goes on from there.
     Failed {
@@ -147,16 +150,16 @@ pub enum AgentEvent {
 /// end: where a program decides, it is asked when the reading has come to the request, so that a
 /// question never overtakes the words that led to it.
 #[must_use = "dropping the events interrupts the run"]
-pub struct Events(BoxStream<'static, AgentEvent>);
+pub struct AgentEventStream(BoxStream<'static, AgentEvent>);
 
-impl Events {
+impl AgentEventStream {
     /// Returns what happens next; none after the end.
     pub async fn next(&mut self) -> Option<AgentEvent> {
         self.0.next().await
     }
 }
 
-impl Stream for Events {
+impl Stream for AgentEventStream {
     type Item = AgentEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
@@ -167,13 +170,13 @@ impl Stream for Events {
 /// An agent: a model, tools, and whoever decides.
 pub struct Agent {
     runner: Runner,
-    latest: Mutex<Option<Latest>>,
+    latest: Mutex<Option<LatestConversation>>,
     warning: Option<&'static str>,
 }
 
 /// The conversation that comes next if nobody starts another.
 #[derive(Clone)]
-struct Latest {
+struct LatestConversation {
     session: SessionId,
     interrupted: CancellationToken,
     over: CancellationToken,
@@ -191,23 +194,26 @@ impl Agent {
         let AgentOptions { config, tools, auto_approve, on_tool_approval, approval_timeout, clock } =
             options;
         let consent = match on_tool_approval {
-            _ if auto_approve => Consent::Nobody,
-            Some(callback) => Consent::Program(callback),
+            _ if auto_approve => ConsentSource::Nobody,
+            Some(callback) => ConsentSource::Program(callback),
             // S5.6 to the letter: approve, and say so loudly.
-            None => Consent::Program(Callback::new(async |request| {
+            None => ConsentSource::Program(ApprovalCallback::new(async |request| {
                 tracing::warn!(tool = request.tool_name, "{NOBODY_TO_ASK}");
                 true
             })),
         };
-        let gate =
-            Gate::in_memory(clock, Timeouts::all(approval_timeout), Arc::new(Rulebook::none()))?;
+        let gate = Gate::in_memory(
+            clock,
+            DecisionTimeouts::uniform(approval_timeout),
+            Arc::new(Rulebook::none()),
+        )?;
         let reading = Some(Arc::default());
         let runner = Runner { reading, ..Runner::new(gate, model, tools, consent, config) };
         Ok(Self { runner, latest: Mutex::default(), warning })
     }
 
     /// Starts a new conversation with a prompt and returns what happens.
-    pub async fn run(&self, prompt: &str) -> Result<Events, BeginError> {
+    pub async fn run(&self, prompt: &str) -> Result<AgentEventStream, BeginError> {
         self.start(prompt, None).await
     }
 
@@ -215,7 +221,7 @@ impl Agent {
     ///
     /// If its last run was interrupted, waits until that has come to its end. If it is still going
     /// on, that is [`BeginError::Busy`].
-    pub async fn go_on(&self, prompt: &str) -> Result<Events, BeginError> {
+    pub async fn go_on(&self, prompt: &str) -> Result<AgentEventStream, BeginError> {
         let latest = self.latest().clone();
         if let Some(latest) = latest.as_ref().filter(|it| it.interrupted.is_cancelled()) {
             latest.over.cancelled().await;
@@ -223,20 +229,24 @@ impl Agent {
         self.start(prompt, latest.map(|it| it.session)).await
     }
 
-    async fn start(&self, prompt: &str, session: Option<SessionId>) -> Result<Events, BeginError> {
+    async fn start(
+        &self,
+        prompt: &str,
+        session: Option<SessionId>,
+    ) -> Result<AgentEventStream, BeginError> {
         let project = ProjectId::from("library");
         let gate = &self.runner.gate;
         let head = gate.store().head(&project).await?;
         let follow = gate.follow(&project, head).await?;
-        let prompt = Prompt { project, session, text: prompt.to_owned() };
+        let prompt = RunPrompt { project, session, text: prompt.to_owned() };
         let run = self.runner.begin(prompt).await?;
         let (interrupted, over) = (CancellationToken::new(), CancellationToken::new());
-        *self.latest() = Some(Latest {
+        *self.latest() = Some(LatestConversation {
             session: run.session().clone(),
             interrupted: interrupted.clone(),
             over: over.clone(),
         });
-        let watch = Watch {
+        let watch = RunEventReader {
             gate: gate.clone(),
             follow,
             run: run.id(),
@@ -252,26 +262,26 @@ impl Agent {
         let events = stream::unfold(watch, |mut watch| async move {
             watch.next().await.map(|event| (event, watch))
         });
-        Ok(Events(events.boxed()))
+        Ok(AgentEventStream(events.boxed()))
     }
 
-    fn latest(&self) -> MutexGuard<'_, Option<Latest>> {
+    fn latest(&self) -> MutexGuard<'_, Option<LatestConversation>> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Reads one run's events from the log and says them in the library's words.
-struct Watch {
+struct RunEventReader {
     gate: Gate,
-    follow: Follow,
+    follow: LogFollower,
     run: RunId,
     warning: Option<&'static str>,
     is_over: bool,
-    reading: Option<Arc<Reading>>,
+    reading: Option<Arc<ReaderProgress>>,
     _interrupts: DropGuard,
 }
 
-impl Watch {
+impl RunEventReader {
     async fn next(&mut self) -> Option<AgentEvent> {
         if let Some(warning) = self.warning.take() {
             return Some(AgentEvent::Warning(warning.to_owned()));
@@ -291,13 +301,13 @@ impl Watch {
         None
     }
 
-    async fn tell(&self, seen: Seen) -> Result<Option<AgentEvent>, StoreError> {
+    async fn tell(&self, seen: LogFollowerItem) -> Result<Option<AgentEvent>, StoreError> {
         Ok(match seen {
-            Seen::Live(live) if live.run == Some(self.run) => of_news(live.news),
-            Seen::Logged(entry) if entry.run == Some(self.run) => {
+            LogFollowerItem::Live(live) if live.run == Some(self.run) => of_news(live.news),
+            LogFollowerItem::Logged(entry) if entry.run == Some(self.run) => {
                 self.of_event(entry.event).await?
             }
-            Seen::Live(_) | Seen::Logged(_) => None,
+            LogFollowerItem::Live(_) | LogFollowerItem::Logged(_) => None,
         })
     }
 
@@ -308,7 +318,7 @@ impl Watch {
                 AgentEvent::ToolUse { id: id.to_string(), tool_name: name, params: input }
             }
             Event::ApprovalResolved { approval, status, .. } => {
-                return self.decision(approval, status == Status::Approved).await;
+                return self.decision(approval, status == ExecutionStatus::Approved).await;
             }
             Event::ToolResult { tool_use_id, content, is_error } => {
                 AgentEvent::ToolResult { id: tool_use_id.to_string(), content, is_error }
@@ -317,7 +327,7 @@ impl Watch {
             Event::RunFailed { code, message, hint } => AgentEvent::Failed { code, message, hint },
             Event::ApprovalRequested { approval } => {
                 if let Some(reading) = &self.reading {
-                    reading.comes_to(approval);
+                    reading.mark_reached(approval);
                 }
                 return Ok(None);
             }
@@ -347,17 +357,17 @@ impl Watch {
             id: it.call.tool_use_id.to_string(),
             tool_name: it.call.tool_name,
             // Once it has run, its secrets are masked: so they always are.
-            params: masked(&it.call.input),
+            params: mask_input(&it.call.input),
             approved,
         }))
     }
 }
 
-fn of_news(news: News) -> Option<AgentEvent> {
+fn of_news(news: LiveEvent) -> Option<AgentEvent> {
     match news {
-        News::TextDelta(text) => Some(AgentEvent::TextDelta(text)),
-        News::Retry { attempt, reason, .. } => Some(AgentEvent::Retry { attempt, reason }),
-        News::ToolOutput { .. } => None,
+        LiveEvent::TextDelta(text) => Some(AgentEvent::TextDelta(text)),
+        LiveEvent::Retry { attempt, reason, .. } => Some(AgentEvent::Retry { attempt, reason }),
+        LiveEvent::ToolOutput { .. } => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::agent::AgentEvent;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum EventJson<'a> {
+enum AgentEventJson<'a> {
     Warning { message: &'a str },
     TextDelta { text: &'a str },
     Retry { attempt: u32, reason: &'a str },
@@ -15,18 +15,18 @@ enum EventJson<'a> {
     ToolUse { id: &'a str, tool_name: &'a str, params: &'a Value },
     ToolApproval { id: &'a str, tool_name: &'a str, params: &'a Value, approved: bool },
     ToolResult { id: &'a str, content: &'a str, is_error: bool },
-    Done { usage: UsageJson },
+    Done { usage: AgentUsageJson },
     Failed { code: &'a str, message: &'a str, hint: Option<&'a str> },
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct UsageJson {
+struct AgentUsageJson {
     input_tokens: u64,
     output_tokens: u64,
 }
 
-impl<'a> From<&'a AgentEvent> for EventJson<'a> {
+impl<'a> From<&'a AgentEvent> for AgentEventJson<'a> {
     fn from(event: &'a AgentEvent) -> Self {
         match event {
             AgentEvent::Warning(message) => Self::Warning { message },
@@ -43,7 +43,7 @@ impl<'a> From<&'a AgentEvent> for EventJson<'a> {
                 Self::ToolResult { id, content, is_error: *is_error }
             }
             AgentEvent::Done { usage } => Self::Done {
-                usage: UsageJson {
+                usage: AgentUsageJson {
                     input_tokens: usage.input_tokens,
                     output_tokens: usage.output_tokens,
                 },
@@ -57,13 +57,13 @@ impl<'a> From<&'a AgentEvent> for EventJson<'a> {
 
 impl Serialize for AgentEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        EventJson::from(self).serialize(serializer)
+        AgentEventJson::from(self).serialize(serializer)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::Usage;
+    use countersign_core::TokenUsage;
     use serde_json::json;
 
     use super::*;
@@ -89,7 +89,7 @@ mod tests {
                 json!({"type": "tool_result", "id": "t", "content": "c", "isError": true}),
             ),
             (
-                AgentEvent::Done { usage: Usage { input_tokens: 1, output_tokens: 2 } },
+                AgentEvent::Done { usage: TokenUsage { input_tokens: 1, output_tokens: 2 } },
                 json!({"type": "done", "usage": {"inputTokens": 1, "outputTokens": 2}}),
             ),
         ] {

@@ -1,7 +1,7 @@
 //! The Messages API over HTTPS: Anthropic's own server, or any other that speaks it.
 
 mod body;
-mod refused;
+mod error_response;
 mod stream;
 
 use std::fmt;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::body::body;
 pub(crate) use self::stream::events;
-use crate::model::{EventStream, Model, ModelError, Request, StreamEvent};
+use crate::model::{Model, ModelError, ModelEventStream, ModelRequest, ModelStreamEvent};
 
 /// Where Anthropic's own server is.
 pub const BASE_URL: &str = "https://api.anthropic.com";
@@ -25,7 +25,7 @@ const VERSION: &str = "2023-06-01";
 
 /// How to reach a server of the Messages API.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct AnthropicConnection {
     /// The server, with or without a slash or `/v1` at the end.
     pub base_url: String,
     /// The API key. Without one every request is [`ModelError::NoApiKey`].
@@ -36,7 +36,7 @@ pub struct Connection {
     pub idle_timeout: Duration,
 }
 
-impl Default for Connection {
+impl Default for AnthropicConnection {
     fn default() -> Self {
         Self {
             base_url: BASE_URL.to_owned(),
@@ -48,21 +48,21 @@ impl Default for Connection {
 }
 
 /// A client of the Messages API.
-pub struct Anthropic {
+pub struct AnthropicModel {
     http: Client,
     endpoint: Url,
     key: Option<SecretString>,
 }
 
-impl fmt::Debug for Anthropic {
+impl fmt::Debug for AnthropicModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Anthropic").field("host", &self.host()).finish_non_exhaustive()
+        f.debug_struct("AnthropicModel").field("host", &self.host()).finish_non_exhaustive()
     }
 }
 
-impl Anthropic {
+impl AnthropicModel {
     /// Returns a client. Nothing is sent until an answer is asked for.
-    pub fn new(connection: Connection) -> Result<Self, ModelError> {
+    pub fn new(connection: AnthropicConnection) -> Result<Self, ModelError> {
         let endpoint = endpoint(&connection.base_url)?;
         let mut http = Client::builder()
             .connect_timeout(connection.connect_timeout)
@@ -94,18 +94,18 @@ impl Anthropic {
 }
 
 #[async_trait]
-impl Model for Anthropic {
+impl Model for AnthropicModel {
     fn name(&self) -> &'static str {
         "anthropic"
     }
 
-    async fn stream(&self, request: &Request) -> Result<EventStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelEventStream, ModelError> {
         let key = self.key.as_ref().ok_or(ModelError::NoApiKey)?;
         let response = self.post(key, &body(request)?).await?;
         let (status, id) = (response.status(), request_id(response.headers()).to_owned());
         tracing::debug!(request_id = %id, status = status.as_u16(), "the model answers");
         if !status.is_success() {
-            let error = refused::read(response, key).await;
+            let error = error_response::read(response, key).await;
             tracing::warn!(request_id = %id, status = status.as_u16(), code = error.code(), "the model refuses");
             return Err(error);
         }
@@ -121,11 +121,11 @@ impl Model for Anthropic {
 }
 
 /// Turns an answer that came in one piece into a stream.
-async fn whole(response: Response, host: &str) -> Result<EventStream, ModelError> {
+async fn whole(response: Response, host: &str) -> Result<ModelEventStream, ModelError> {
     let answer: Value = response.json().await.map_err(|error| network(host, &error))?;
     let events = match answer.get("type").and_then(Value::as_str) {
-        Some("error") => vec![StreamEvent::from_json(answer)?],
-        _ => StreamEvent::from_whole_answer(answer)?,
+        Some("error") => vec![ModelStreamEvent::from_json(answer)?],
+        _ => ModelStreamEvent::from_whole_answer(answer)?,
     };
     Ok(futures_util::stream::iter(events.into_iter().map(Ok)).boxed())
 }
@@ -228,7 +228,9 @@ mod tests {
     #[test]
     fn a_key_never_shows() {
         let key = Some(SecretString::from("sk-s3cret"));
-        let model = Anthropic::new(Connection { key, ..Connection::default() }).unwrap();
+        let model =
+            AnthropicModel::new(AnthropicConnection { key, ..AnthropicConnection::default() })
+                .unwrap();
         assert_eq!(format!("{model:?}"), r#"Anthropic { host: "api.anthropic.com", .. }"#);
         assert_eq!(headers(&SecretString::from("a\nb")).unwrap_err(), ModelError::BadApiKey);
     }

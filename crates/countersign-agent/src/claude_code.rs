@@ -5,29 +5,29 @@
 //! says its messages as events. [`ApprovalHandler`] is the callback alone, for programs that drive the
 //! CLI themselves (S4.2).
 
+mod event_recorder;
 mod gatekeeper;
 mod handler;
-mod plan;
+mod in_flight;
+mod plan_files;
 mod run;
-mod running;
 mod suggestion;
-mod teller;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_claude::session::Sessions;
-use countersign_core::{Event, Executor, Mode, RunId, SessionId, Stance};
-use countersign_gate::{Gate, NewRun, Terms, new_id};
-use countersign_tools::{Keep, Tool};
+use countersign_claude::session::StoredSessions;
+use countersign_core::{Event, Executor, PermissionMode, RunId, SessionId, Supervision};
+use countersign_gate::{Gate, NewRun, SubmitOptions, new_id};
+use countersign_tools::{BackupStore, Tool};
 use uuid::Uuid;
 
-pub use self::gatekeeper::{Asker, Planners};
+pub use self::gatekeeper::{ClaudeCallOrigin, PlannerLookup};
 pub use self::handler::ApprovalHandler;
 pub use self::run::ClaudeRun;
-use crate::message::Message;
-use crate::runner::{BeginError, Prompt, title, to_value};
-use crate::settings::RunSettings;
+use crate::message::ModelMessage;
+use crate::run_settings::RunSettings;
+use crate::runner::{BeginError, RunPrompt, title, to_value};
 
 /// Where the CLI is, and what it may know of our environment.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl ClaudeSetup {
     /// Returns where the CLI's program is, or in words for people that it is not there.
     pub fn find(&self) -> Result<PathBuf, String> {
         let variables = self.env.iter().map(|(name, value)| (name, value)).collect();
-        let found = countersign_claude::process::find(self.cli.as_deref(), &variables);
+        let found = countersign_claude::process::find_cli(self.cli.as_deref(), &variables);
         found.map_err(|error| error.to_string())
     }
 
@@ -65,23 +65,23 @@ pub struct ClaudeConfig {
     pub model: Option<String>,
     /// Whether LOW calls run without asking.
     pub auto_approve_read: bool,
-    /// What becomes of calls that would ask. With [`Mode::BypassPermissions`] the CLI runs
+    /// What becomes of calls that would ask. With [`PermissionMode::BypassPermissions`] the CLI runs
     /// unattended: nothing is asked but what a rule says must be, and what is denied stays denied.
-    pub mode: Option<Mode>,
+    pub mode: Option<PermissionMode>,
     /// Whether that mode is what the project's settings said; noted beside the run.
     pub mode_by_settings: bool,
     /// Where what its calls change is kept, so that it can be undone; nowhere if there is none.
-    pub keep: Option<Keep>,
+    pub keep: Option<BackupStore>,
 }
 
 impl ClaudeConfig {
     fn is_unattended(&self) -> bool {
-        self.mode == Some(Mode::BypassPermissions)
+        self.mode == Some(PermissionMode::BypassPermissions)
     }
 
-    fn terms(&self) -> Terms {
+    fn terms(&self) -> SubmitOptions {
         let auto_approve_read = self.auto_approve_read;
-        Terms { stance: Stance::Attended { auto_approve_read }, mode: self.mode }
+        SubmitOptions { stance: Supervision::Attended { auto_approve_read }, mode: self.mode }
     }
 
     fn settings(&self) -> RunSettings {
@@ -101,7 +101,7 @@ impl ClaudeConfig {
 #[derive(Clone)]
 pub struct ClaudeCode {
     pub(crate) gate: Gate,
-    pub(crate) planners: Planners,
+    pub(crate) planners: PlannerLookup,
     pub(crate) setup: ClaudeSetup,
     pub(crate) config: ClaudeConfig,
     bash: Option<Arc<dyn Tool>>,
@@ -109,7 +109,12 @@ pub struct ClaudeCode {
 
 impl ClaudeCode {
     /// Returns what runs prompts. `planners` know what calls of the CLI's tools would do.
-    pub fn new(gate: Gate, planners: Planners, setup: ClaudeSetup, config: ClaudeConfig) -> Self {
+    pub fn new(
+        gate: Gate,
+        planners: PlannerLookup,
+        setup: ClaudeSetup,
+        config: ClaudeConfig,
+    ) -> Self {
         Self { gate, planners, setup, config, bash: None }
     }
 
@@ -121,8 +126,8 @@ impl ClaudeCode {
     }
 
     /// Records the prompt and makes ready to run it.
-    pub async fn begin(&self, prompt: Prompt) -> Result<ClaudeRun, BeginError> {
-        let Prompt { project, session, text } = prompt;
+    pub async fn begin(&self, prompt: RunPrompt) -> Result<ClaudeRun, BeginError> {
+        let RunPrompt { project, session, text } = prompt;
         if text.trim().is_empty() {
             return Err(BeginError::EmptyPrompt);
         }
@@ -133,7 +138,7 @@ impl ClaudeCode {
             session: session.clone(),
             title: title(&text),
             settings: to_value(&self.config.settings())?,
-            message: to_value(&Message::user(&text))?,
+            message: to_value(&ModelMessage::user(&text))?,
             events: vec![Event::Prompt { text: text.clone() }],
         };
         let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
@@ -141,18 +146,18 @@ impl ClaudeCode {
     }
 
     /// Returns the CLI's session of a conversation, and whether the CLI has it already.
-    async fn place(&self, session: &SessionId) -> Place {
+    async fn place(&self, session: &SessionId) -> CliSession {
         let id = cli_session(session);
-        let Some(config) = self.setup.config() else { return Place { id, is_known: false } };
-        let look = move || Sessions::at(config).info(&id.to_string()).is_ok();
+        let Some(config) = self.setup.config() else { return CliSession { id, is_known: false } };
+        let look = move || StoredSessions::from_config_dir(config).info(&id.to_string()).is_ok();
         let is_known = tokio::task::spawn_blocking(look).await.unwrap_or_default();
-        Place { id, is_known }
+        CliSession { id, is_known }
     }
 }
 
 /// A session of the CLI.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct CliSession {
     pub(crate) id: Uuid,
     /// Whether it is to be gone on with.
     pub(crate) is_known: bool,

@@ -6,8 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::{Approval, ApprovalId, By, Decision, Mode, Stance};
-use countersign_gate::Terms;
+use countersign_core::{ApprovalId, ApprovedBy, Decision, Execution, PermissionMode, Supervision};
+use countersign_gate::SubmitOptions;
 use countersign_tools::Tool;
 use serde::Serialize;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub struct ToolApprovalRequest {
     pub params: Value,
 }
 
-type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;
+type CallbackFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// A program's own way to decide: true runs the tool, false stops it.
 ///
@@ -37,16 +37,16 @@ type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;
 /// The calls of one answer are asked for side by side. A callback with one terminal to ask on takes
 /// them in turn by holding a lock while it asks.
 #[derive(Clone)]
-pub struct Callback(Arc<dyn Fn(ToolApprovalRequest) -> Answer + Send + Sync>);
+pub struct ApprovalCallback(Arc<dyn Fn(ToolApprovalRequest) -> CallbackFuture + Send + Sync>);
 
-impl Callback {
+impl ApprovalCallback {
     /// Returns the callback that asks `decide`.
     ///
     /// ```
-    /// use countersign_agent::Callback;
+    /// use countersign_agent::ApprovalCallback;
     ///
     /// // Runs Bash and nothing else that asks.
-    /// let callback = Callback::new(async |request| request.tool_name == "Bash");
+    /// let callback = ApprovalCallback::new(async |request| request.tool_name == "Bash");
     /// ```
     pub fn new<F, A>(decide: F) -> Self
     where
@@ -57,7 +57,7 @@ impl Callback {
     }
 
     /// Asks, on a task of its own: a callback that panics or blocks takes nobody along.
-    pub(crate) async fn decide(&self, asked: &Approval) -> Decision {
+    pub(crate) async fn decide(&self, asked: &Execution) -> Decision {
         let request = ToolApprovalRequest {
             id: asked.call.tool_use_id.to_string(),
             tool_name: asked.call.tool_name.clone(),
@@ -66,18 +66,18 @@ impl Callback {
         let Self(callback) = self.clone();
         let answering = tokio::spawn(async move { callback(request).await });
         match AbortOnDropHandle::new(answering).await {
-            Ok(true) => Decision::Approve { by: By::Callback },
-            Ok(false) => Decision::Reject { by: By::Callback, feedback: None },
+            Ok(true) => Decision::Approve { by: ApprovedBy::Callback },
+            Ok(false) => Decision::Reject { by: ApprovedBy::Callback, feedback: None },
             Err(error) => {
                 tracing::error!(%error, tool = asked.call.tool_name, "the approval callback broke");
                 let feedback = "the program that decides broke, so nobody said yes".to_owned();
-                Decision::Reject { by: By::Callback, feedback: Some(feedback) }
+                Decision::Reject { by: ApprovedBy::Callback, feedback: Some(feedback) }
             }
         }
     }
 }
 
-impl fmt::Debug for Callback {
+impl fmt::Debug for ApprovalCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Callback")
     }
@@ -85,16 +85,16 @@ impl fmt::Debug for Callback {
 
 /// How far the reader of the events has come: a program is asked in the order it is told.
 #[derive(Debug, Default)]
-pub(crate) struct Reading(watch::Sender<HashSet<ApprovalId>>);
+pub(crate) struct ReaderProgress(watch::Sender<HashSet<ApprovalId>>);
 
-impl Reading {
+impl ReaderProgress {
     /// Notes that the reader has been told all that came before a request.
-    pub(crate) fn comes_to(&self, request: ApprovalId) {
+    pub(crate) fn mark_reached(&self, request: ApprovalId) {
         self.0.send_if_modified(|reached| reached.insert(request));
     }
 
     /// Returns when the reader has been told all that came before a request.
-    pub(crate) async fn reaches(&self, request: ApprovalId) {
+    pub(crate) async fn wait_until_reached(&self, request: ApprovalId) {
         // The sender is ours, so the waiting cannot fail.
         let _ = self.0.subscribe().wait_for(|reached| reached.contains(&request)).await;
         self.0.send_if_modified(|reached| {
@@ -107,37 +107,37 @@ impl Reading {
 
 /// How consent is found for the calls of a conversation.
 #[derive(Clone, Debug)]
-pub enum Consent {
+pub enum ConsentSource {
     /// People decide, through the gate: what is not LOW waits for them.
     People {
         /// Whether LOW calls run without asking.
         auto_approve_read: bool,
         /// What becomes of calls that would ask; as the rules say where it is not given.
-        mode: Option<Mode>,
+        mode: Option<PermissionMode>,
     },
     /// Nobody is there; everything runs (S5.2's heartbeat).
     Nobody,
     /// The tool says whether to ask, the program answers (S5.2's conversation).
-    Program(Callback),
+    Program(ApprovalCallback),
 }
 
-impl Consent {
+impl ConsentSource {
     /// Returns the terms on which one call is handed in.
-    pub(crate) async fn terms(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> Terms {
+    pub(crate) async fn terms(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> SubmitOptions {
         let stance = match self {
             Self::People { auto_approve_read, mode } => {
-                let stance = Stance::Attended { auto_approve_read: *auto_approve_read };
-                return Terms { stance, mode: *mode };
+                let stance = Supervision::Attended { auto_approve_read: *auto_approve_read };
+                return SubmitOptions { stance, mode: *mode };
             }
-            Self::Nobody => Stance::Unattended,
+            Self::Nobody => Supervision::Unattended,
             Self::Program(_) => {
-                Stance::ToolDecides { needs_approval: needs_approval(tool, input).await }
+                Supervision::ToolDecides { needs_approval: needs_approval(tool, input).await }
             }
         };
         stance.into()
     }
 
-    pub(crate) fn callback(&self) -> Option<&Callback> {
+    pub(crate) fn callback(&self) -> Option<&ApprovalCallback> {
         match self {
             Self::Program(callback) => Some(callback),
             Self::People { .. } | Self::Nobody => None,

@@ -2,9 +2,9 @@
 //!
 //! From the bottom up:
 //! - [`message`]: what was said, in the shape of the Messages API, replayed as it came.
-//! - [`model`]: the seam to a language model. One request in, a stream of [`StreamEvent`]s out.
+//! - [`model`]: the seam to a language model. One request in, a stream of [`ModelStreamEvent`]s out.
 //! - [`reply`]: puts the events of one answer together. Pure.
-//! - [`respond()`]: one answer with retries; interrupted by dropping it.
+//! - [`ask_model()`]: one answer with retries; interrupted by dropping it.
 //! - `turn`: one answer; `call`: each of its calls taken through the gate; `rehearsing`: tried out while
 //!   it waits; `execution`: run on its permit. `consent` says who is asked.
 //! - [`Runner`]: a prompt to its end, turn by turn, recorded so that it can go on later; `resume`:
@@ -18,46 +18,48 @@
 
 mod agent;
 mod agent_event_json;
+mod answer_outcome;
 mod anthropic;
+mod ask_model;
+mod backup;
 mod call;
 mod claude_code;
 mod consent;
-mod elsewhere;
-mod execution;
-mod keeping;
 pub mod message;
 pub mod model;
-mod notes;
-mod outcome;
-mod pairing;
-mod rehearsing;
+mod rehearsal;
+mod remote;
 pub mod reply;
-mod respond;
+mod result_pairing;
 mod resume;
+mod run_settings;
 mod runner;
 pub mod scripted;
-mod settings;
 mod stop;
 mod task;
+mod todo_events;
+mod tool_run;
 mod turn;
 
-pub use agent::{Agent, AgentEvent, AgentOptions, Events};
-pub use anthropic::{Anthropic, BASE_URL, Connection};
+pub use agent::{Agent, AgentEvent, AgentEventStream, AgentOptions};
+pub use anthropic::{AnthropicConnection, AnthropicModel, BASE_URL};
+pub use ask_model::{AnswerProgress, ProgressObserver, RetrySettings, ask_model};
+pub use backup::BackupSession;
 pub use claude_code::{
-    ApprovalHandler, Asker, ClaudeCode, ClaudeConfig, ClaudeRun, ClaudeSetup, Planners,
+    ApprovalHandler, ClaudeCallOrigin, ClaudeCode, ClaudeConfig, ClaudeRun, ClaudeSetup,
+    PlannerLookup,
 };
-pub use consent::{Callback, Consent, ToolApprovalRequest};
-pub use keeping::Keeping;
-pub use message::{Block, Message, Role, ToolResult, ToolUse};
+pub use consent::{ApprovalCallback, ConsentSource, ToolApprovalRequest};
+pub use message::{MessageBlock, MessageRole, MessageToolResult, MessageToolUse, ModelMessage};
 pub use model::{
-    EventStream, Model, ModelError, Request, StopReason, StreamEvent, ToolSpec, Usage,
+    AnswerStopReason, AnswerUsage, Model, ModelError, ModelEventStream, ModelRequest,
+    ModelStreamEvent, ToolSpec,
 };
-pub use reply::{Draft, Reply};
-pub use respond::{Observer, Progress, Retries, respond};
+pub use reply::{ModelReply, ReplyDraft};
 pub use resume::ResumeError;
-pub use runner::{BeginError, Prompt, Run, Runner, RunnerConfig, Signals};
+pub use run_settings::RunSettings;
+pub use runner::{AgentRun, BeginError, RunPrompt, RunSignals, Runner, RunnerConfig};
 pub use scripted::{Scenario, ScriptedModel};
-pub use settings::RunSettings;
 
 /// The code in the guide is true: each block is a doctest.
 #[cfg(doctest)]

@@ -10,18 +10,18 @@ use serde_json::{Map, Value};
 /// that this version does not know are kept. (The API refuses a turn whose thinking was altered.)
 /// The one exception is a `content` that is a plain string, which becomes one text block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ModelMessage {
     /// Who said it.
-    pub role: Role,
+    pub role: MessageRole,
     /// What was said, in order.
     #[serde(deserialize_with = "string_or_blocks")]
-    pub content: Vec<Block>,
+    pub content: Vec<MessageBlock>,
 }
 
 /// The side that speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum MessageRole {
     /// The person, and the results of tools.
     User,
     /// The model.
@@ -30,20 +30,20 @@ pub enum Role {
 
 /// One piece of a message.
 ///
-/// Reading never fails: what does not have the shape of a known kind is [`Block::Other`].
+/// Reading never fails: what does not have the shape of a known kind is [`MessageBlock::Other`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+pub enum MessageBlock {
     /// Plain text.
-    Text(Text),
+    Text(MessageText),
     /// What the model thought, signed by the API.
-    Thinking(Thinking),
+    Thinking(MessageThinking),
     /// What the model thought, readable by the API only.
-    RedactedThinking(RedactedThinking),
+    RedactedThinking(MessageRedactedThinking),
     /// A tool the model wants to have called.
-    ToolUse(ToolUse),
+    ToolUse(MessageToolUse),
     /// What a call of a tool gave.
-    ToolResult(ToolResult),
+    ToolResult(MessageToolResult),
     /// Anything else, as it came.
     #[serde(untagged)]
     Other(Value),
@@ -51,7 +51,7 @@ pub enum Block {
 
 /// Plain text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Text {
+pub struct MessageText {
     /// The text.
     pub text: String,
     /// Further fields, such as `citations`.
@@ -61,7 +61,7 @@ pub struct Text {
 
 /// What the model thought.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Thinking {
+pub struct MessageThinking {
     /// The thought; may be a summary, may be empty.
     pub thinking: String,
     /// The API's seal. Without it the block cannot be replayed.
@@ -74,7 +74,7 @@ pub struct Thinking {
 
 /// A thought that only the API can read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RedactedThinking {
+pub struct MessageRedactedThinking {
     /// The thought, encrypted.
     pub data: String,
     /// Further fields.
@@ -84,7 +84,7 @@ pub struct RedactedThinking {
 
 /// A tool the model wants to have called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ToolUse {
+pub struct MessageToolUse {
     /// The name of this call; its result carries the same.
     pub id: String,
     /// The tool.
@@ -104,12 +104,12 @@ pub struct ToolUse {
 
 /// What a call of a tool gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ToolResult {
+pub struct MessageToolResult {
     /// The call.
     pub tool_use_id: String,
     /// What it gave.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<ResultContent>,
+    pub content: Option<ToolResultContent>,
     /// Whether it failed; absent means no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
@@ -121,28 +121,28 @@ pub struct ToolResult {
 /// The content of a tool's result: a text, or blocks (text, images).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum ResultContent {
+pub enum ToolResultContent {
     /// Plain text.
     Text(String),
     /// Blocks, in order.
-    Blocks(Vec<Block>),
+    Blocks(Vec<MessageBlock>),
 }
 
-impl Message {
+impl ModelMessage {
     /// Returns what a person typed.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, content: vec![Block::text(text)] }
+        Self { role: MessageRole::User, content: vec![MessageBlock::text(text)] }
     }
 
     /// Returns the results of the calls in the message before, one for each.
-    pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
-        let content = results.into_iter().map(Block::ToolResult).collect();
-        Self { role: Role::User, content }
+    pub fn results(results: impl IntoIterator<Item = MessageToolResult>) -> Self {
+        let content = results.into_iter().map(MessageBlock::ToolResult).collect();
+        Self { role: MessageRole::User, content }
     }
 
     /// Returns what the model said.
-    pub fn assistant(content: Vec<Block>) -> Self {
-        Self { role: Role::Assistant, content }
+    pub fn assistant(content: Vec<MessageBlock>) -> Self {
+        Self { role: MessageRole::Assistant, content }
     }
 
     /// Returns the text blocks, joined.
@@ -151,30 +151,30 @@ impl Message {
     }
 
     /// Returns the calls the model asks for, in order.
-    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+    pub fn tool_uses(&self) -> impl Iterator<Item = &MessageToolUse> {
         self.content.iter().filter_map(|block| match block {
-            Block::ToolUse(call) => Some(call),
+            MessageBlock::ToolUse(call) => Some(call),
             _ => None,
         })
     }
 
     /// Returns the results of calls, in order.
-    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+    pub fn tool_results(&self) -> impl Iterator<Item = &MessageToolResult> {
         self.content.iter().filter_map(|block| match block {
-            Block::ToolResult(result) => Some(result),
+            MessageBlock::ToolResult(result) => Some(result),
             _ => None,
         })
     }
 }
 
-impl Block {
+impl MessageBlock {
     /// Returns a block of plain text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(Text { text: text.into(), extra: Map::new() })
+        Self::Text(MessageText { text: text.into(), extra: Map::new() })
     }
 }
 
-impl ToolUse {
+impl MessageToolUse {
     /// Returns a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         let (id, name) = (id.into(), name.into());
@@ -182,12 +182,12 @@ impl ToolUse {
     }
 }
 
-impl ToolResult {
+impl MessageToolResult {
     /// Returns the result of a call that succeeded.
     pub fn ok(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
-            content: Some(ResultContent::Text(text.into())),
+            content: Some(ToolResultContent::Text(text.into())),
             is_error: None,
             extra: Map::new(),
         }
@@ -201,15 +201,15 @@ impl ToolResult {
     /// Returns the result that says what a tool gave back.
     ///
     /// What is to be shown beside the text makes it a list of blocks, the text in front.
-    pub fn of(tool_use_id: impl Into<String>, output: ToolOutput) -> Self {
+    pub fn from_output(tool_use_id: impl Into<String>, output: ToolOutput) -> Self {
         let ToolOutput { content, is_error, attachments } = output;
         let content = if attachments.is_empty() {
-            ResultContent::Text(content)
+            ToolResultContent::Text(content)
         } else {
             // The API refuses a block of text that says nothing.
-            let text = (!content.trim().is_empty()).then(|| Block::text(content));
-            let beside = attachments.iter().map(|it| Block::Other(it.block()));
-            ResultContent::Blocks(text.into_iter().chain(beside).collect())
+            let text = (!content.trim().is_empty()).then(|| MessageBlock::text(content));
+            let beside = attachments.iter().map(|it| MessageBlock::Other(it.to_api_block()));
+            ToolResultContent::Blocks(text.into_iter().chain(beside).collect())
         };
         Self {
             tool_use_id: tool_use_id.into(),
@@ -228,59 +228,70 @@ impl ToolResult {
     pub fn text(&self) -> String {
         match &self.content {
             None => String::new(),
-            Some(ResultContent::Text(text)) => text.clone(),
-            Some(ResultContent::Blocks(blocks)) => text_of(blocks),
+            Some(ToolResultContent::Text(text)) => text.clone(),
+            Some(ToolResultContent::Blocks(blocks)) => text_of(blocks),
         }
     }
 }
 
-fn text_of(blocks: &[Block]) -> String {
+fn text_of(blocks: &[MessageBlock]) -> String {
     let texts = blocks.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.text.as_str()),
+        MessageBlock::Text(text) => Some(text.text.as_str()),
         _ => None,
     });
     texts.collect()
 }
 
-impl<'de> Deserialize<'de> for Block {
+impl<'de> Deserialize<'de> for MessageBlock {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Value::deserialize(from).map(Self::from)
     }
 }
 
-impl From<Value> for Block {
+impl From<Value> for MessageBlock {
     fn from(value: Value) -> Self {
         value.as_object().cloned().and_then(known).unwrap_or(Self::Other(value))
     }
 }
 
 /// Returns the typed view of a block, if it has the shape of a known kind.
-fn known(mut fields: Map<String, Value>) -> Option<Block> {
+fn known(mut fields: Map<String, Value>) -> Option<MessageBlock> {
     let block = match take_string(&mut fields, "type")?.as_str() {
         "text" => {
             let text = take_string(&mut fields, "text")?;
-            Block::Text(Text { text, extra: fields })
+            MessageBlock::Text(MessageText { text, extra: fields })
         }
         "thinking" => {
             let thinking = take_string(&mut fields, "thinking")?;
             let signature = take_string(&mut fields, "signature");
-            Block::Thinking(Thinking { thinking, signature, extra: fields })
+            MessageBlock::Thinking(MessageThinking { thinking, signature, extra: fields })
         }
         "redacted_thinking" => {
             let data = take_string(&mut fields, "data")?;
-            Block::RedactedThinking(RedactedThinking { data, extra: fields })
+            MessageBlock::RedactedThinking(MessageRedactedThinking { data, extra: fields })
         }
         "tool_use" => {
             let id = take_string(&mut fields, "id")?;
             let name = take_string(&mut fields, "name")?;
             let input = fields.shift_remove("input")?;
-            Block::ToolUse(ToolUse { id, name, input, broken_input: None, extra: fields })
+            MessageBlock::ToolUse(MessageToolUse {
+                id,
+                name,
+                input,
+                broken_input: None,
+                extra: fields,
+            })
         }
         "tool_result" => {
             let tool_use_id = take_string(&mut fields, "tool_use_id")?;
             let content = take_content(&mut fields);
             let is_error = take_if(&mut fields, "is_error", Value::as_bool);
-            Block::ToolResult(ToolResult { tool_use_id, content, is_error, extra: fields })
+            MessageBlock::ToolResult(MessageToolResult {
+                tool_use_id,
+                content,
+                is_error,
+                extra: fields,
+            })
         }
         _ => return None,
     };
@@ -302,26 +313,26 @@ fn take_string(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
     take_if(fields, key, |value| value.as_str().map(str::to_owned))
 }
 
-fn take_content(fields: &mut Map<String, Value>) -> Option<ResultContent> {
+fn take_content(fields: &mut Map<String, Value>) -> Option<ToolResultContent> {
     take_if(fields, "content", |value| match value {
-        Value::String(text) => Some(ResultContent::Text(text.clone())),
-        Value::Array(blocks) => {
-            Some(ResultContent::Blocks(blocks.iter().cloned().map(Block::from).collect()))
-        }
+        Value::String(text) => Some(ToolResultContent::Text(text.clone())),
+        Value::Array(blocks) => Some(ToolResultContent::Blocks(
+            blocks.iter().cloned().map(MessageBlock::from).collect(),
+        )),
         _ => None,
     })
 }
 
-fn string_or_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Block>, D::Error> {
+fn string_or_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<MessageBlock>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Content {
+    enum StringOrBlocks {
         Text(String),
-        Blocks(Vec<Block>),
+        Blocks(Vec<MessageBlock>),
     }
-    Ok(match Content::deserialize(from)? {
-        Content::Text(text) => vec![Block::text(text)],
-        Content::Blocks(blocks) => blocks,
+    Ok(match StringOrBlocks::deserialize(from)? {
+        StringOrBlocks::Text(text) => vec![MessageBlock::text(text)],
+        StringOrBlocks::Blocks(blocks) => blocks,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The seam to a language model: one request in, a stream of events out.
 //!
-//! Two real implementations: [`Anthropic`](crate::Anthropic) over HTTPS and
+//! Two real implementations: [`AnthropicModel`](crate::AnthropicModel) over HTTPS and
 //! [`ScriptedModel`](crate::scripted::ScriptedModel) in-process.
 
 mod error;
@@ -12,10 +12,10 @@ use async_trait::async_trait;
 use futures_util::Stream;
 use serde_json::{Map, Value};
 
+pub(crate) use self::error::ApiErrorDetails;
 pub use self::error::ModelError;
-pub(crate) use self::error::Refusal;
-pub use self::event::{PartialUsage, StopReason, StreamEvent, Usage};
-use crate::message::Message;
+pub use self::event::{AnswerStopReason, AnswerUsage, ModelStreamEvent, PartialAnswerUsage};
+use crate::message::ModelMessage;
 
 /// A language model that speaks the Messages API.
 #[async_trait]
@@ -25,16 +25,17 @@ pub trait Model: Send + Sync + 'static {
 
     /// Asks for one answer.
     ///
-    /// Does not retry: that is for [`respond`](crate::respond). Dropping the stream ends the answer.
-    async fn stream(&self, request: &Request) -> Result<EventStream, ModelError>;
+    /// Does not retry: that is for [`ask_model`](crate::ask_model()). Dropping the stream ends the answer.
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelEventStream, ModelError>;
 }
 
-/// One answer as it comes in. Ends after [`StreamEvent::MessageStop`] or the first error.
-pub type EventStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ModelError>> + Send>>;
+/// One answer as it comes in. Ends after [`ModelStreamEvent::MessageStop`] or the first error.
+pub type ModelEventStream =
+    Pin<Box<dyn Stream<Item = Result<ModelStreamEvent, ModelError>> + Send>>;
 
 /// What a model is asked.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct ModelRequest {
     /// The model, by the server's name for it.
     pub model: String,
     /// How long the answer may be.
@@ -42,7 +43,7 @@ pub struct Request {
     /// The system prompt; none if empty.
     pub system: String,
     /// The conversation so far.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The tools the model may ask for.
     pub tools: Vec<ToolSpec>,
     /// Further top-level fields of the API, such as `thinking` or `metadata`.

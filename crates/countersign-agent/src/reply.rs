@@ -1,4 +1,4 @@
-//! Puts the events of a streamed answer together: [`Draft`] while it comes, [`Reply`] when whole.
+//! Puts the events of a streamed answer together: [`ReplyDraft`] while it comes, [`ModelReply`] when whole.
 //!
 //! Pure: knows neither the network nor the time.
 
@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::message::{Block, Message, ToolUse};
-use crate::model::{ModelError, StopReason, StreamEvent, Usage};
+use crate::message::{MessageBlock, MessageToolUse, ModelMessage};
+use crate::model::{AnswerStopReason, AnswerUsage, ModelError, ModelStreamEvent};
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     /// What the model said. May be empty; the API refuses an empty message on replay.
-    pub message: Message,
+    pub message: ModelMessage,
     /// Why it ended.
-    pub stop_reason: StopReason,
+    pub stop_reason: AnswerStopReason,
     /// What it cost.
-    pub usage: Usage,
+    pub usage: AnswerUsage,
     /// The server's name for the answer.
     pub id: Option<String>,
     /// The model that answered.
@@ -26,74 +26,78 @@ pub struct Reply {
 
 /// An answer that is still coming.
 ///
-/// Belongs to the caller of [`respond`](crate::respond), so that what has come is at hand when the
+/// Belongs to the caller of [`ask_model`](crate::ask_model()), so that what has come is at hand when the
 /// answer is interrupted.
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct ReplyDraft {
     id: Option<String>,
     model: Option<String>,
-    parts: BTreeMap<u64, Part>,
-    stop_reason: Option<StopReason>,
-    usage: Usage,
+    parts: BTreeMap<u64, BlockDraft>,
+    stop_reason: Option<AnswerStopReason>,
+    usage: AnswerUsage,
     whole: bool,
 }
 
 /// A block that is still coming.
 #[derive(Clone, Debug)]
-struct Part {
-    block: Block,
+struct BlockDraft {
+    block: MessageBlock,
     /// The pieces of a tool's input, to be read when the block is whole.
     json: String,
     whole: bool,
 }
 
-impl Draft {
+impl ReplyDraft {
     /// Returns a draft to which nothing has come.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Takes in the next event.
-    pub fn apply(&mut self, event: StreamEvent) -> Result<(), ModelError> {
+    pub fn apply(&mut self, event: ModelStreamEvent) -> Result<(), ModelError> {
         match event {
-            StreamEvent::MessageStart { id, model, usage } => {
+            ModelStreamEvent::MessageStart { id, model, usage } => {
                 (self.id, self.model) = (id, model);
                 self.usage.update(usage);
             }
-            StreamEvent::BlockStart { index, block } => {
-                self.parts.insert(index, Part { block, json: String::new(), whole: false });
+            ModelStreamEvent::BlockStart { index, block } => {
+                self.parts.insert(index, BlockDraft { block, json: String::new(), whole: false });
             }
-            StreamEvent::BlockStop { index } => self.part(index)?.close(),
-            StreamEvent::TextDelta { index, text } => match &mut self.part(index)?.block {
-                Block::Text(block) => block.text.push_str(&text),
+            ModelStreamEvent::BlockStop { index } => self.part(index)?.close(),
+            ModelStreamEvent::TextDelta { index, text } => match &mut self.part(index)?.block {
+                MessageBlock::Text(block) => block.text.push_str(&text),
                 _ => return Err(misplaced("text", index)),
             },
-            StreamEvent::ThinkingDelta { index, thinking } => match &mut self.part(index)?.block {
-                Block::Thinking(block) => block.thinking.push_str(&thinking),
-                _ => return Err(misplaced("thinking", index)),
-            },
-            StreamEvent::SignatureDelta { index, signature } => {
+            ModelStreamEvent::ThinkingDelta { index, thinking } => {
                 match &mut self.part(index)?.block {
-                    Block::Thinking(block) => {
+                    MessageBlock::Thinking(block) => block.thinking.push_str(&thinking),
+                    _ => return Err(misplaced("thinking", index)),
+                }
+            }
+            ModelStreamEvent::SignatureDelta { index, signature } => {
+                match &mut self.part(index)?.block {
+                    MessageBlock::Thinking(block) => {
                         block.signature.get_or_insert_default().push_str(&signature);
                     }
                     _ => return Err(misplaced("a signature", index)),
                 }
             }
-            StreamEvent::InputJsonDelta { index, json } => self.part(index)?.json.push_str(&json),
-            StreamEvent::CitationsDelta { index, citation } => {
+            ModelStreamEvent::InputJsonDelta { index, json } => {
+                self.part(index)?.json.push_str(&json);
+            }
+            ModelStreamEvent::CitationsDelta { index, citation } => {
                 self.part(index)?.cite(citation);
             }
-            StreamEvent::MessageDelta { stop_reason, usage } => {
+            ModelStreamEvent::MessageDelta { stop_reason, usage } => {
                 self.stop_reason = stop_reason.or(self.stop_reason.take());
                 self.usage.update(usage);
             }
-            StreamEvent::MessageStop => {
+            ModelStreamEvent::MessageStop => {
                 // Some servers leave the end of the last block out.
-                self.parts.values_mut().for_each(Part::close);
+                self.parts.values_mut().for_each(BlockDraft::close);
                 self.whole = true;
             }
-            StreamEvent::Ping | StreamEvent::Unknown(_) => {}
+            ModelStreamEvent::Ping | ModelStreamEvent::Unknown(_) => {}
         }
         Ok(())
     }
@@ -101,63 +105,66 @@ impl Draft {
     /// Returns the answer, leaving the draft empty.
     ///
     /// An answer without its end is [`ModelError::CutOff`]; what has come of it stays in the draft.
-    pub fn finish(&mut self) -> Result<Reply, ModelError> {
+    pub fn finish(&mut self) -> Result<ModelReply, ModelError> {
         if !self.whole {
             return Err(ModelError::CutOff);
         }
         let Self { id, model, parts, stop_reason, usage, whole: _ } = std::mem::take(self);
-        let content: Vec<Block> =
+        let content: Vec<MessageBlock> =
             parts.into_values().map(|part| part.block).filter(|block| !is_blank(block)).collect();
-        let message = Message::assistant(content);
+        let message = ModelMessage::assistant(content);
         let stop_reason = stop_reason.unwrap_or_else(|| match message.tool_uses().next() {
-            Some(_) => StopReason::ToolUse,
-            None => StopReason::EndTurn,
+            Some(_) => AnswerStopReason::ToolUse,
+            None => AnswerStopReason::EndTurn,
         });
-        Ok(Reply { message, stop_reason, usage, id, model })
+        Ok(ModelReply { message, stop_reason, usage, id, model })
     }
 
     /// Returns what has come so far as a message that the API accepts on replay, if there is any.
     ///
     /// Text is kept as far as it came; calls and thoughts only when whole. Who keeps the message
     /// has to answer the calls in it, if only with "interrupted".
-    pub fn interrupted(&self) -> Option<Message> {
+    pub fn interrupted_message(&self) -> Option<ModelMessage> {
         let kept = self.parts.values().filter(|part| part.is_replayable());
-        let mut content: Vec<Block> = kept.map(|part| part.block.clone()).collect();
+        let mut content: Vec<MessageBlock> = kept.map(|part| part.block.clone()).collect();
         // A message must not end in a thought.
-        while matches!(content.last(), Some(Block::Thinking(_) | Block::RedactedThinking(_))) {
+        while matches!(
+            content.last(),
+            Some(MessageBlock::Thinking(_) | MessageBlock::RedactedThinking(_))
+        ) {
             content.pop();
         }
-        (!content.is_empty()).then(|| Message::assistant(content))
+        (!content.is_empty()).then(|| ModelMessage::assistant(content))
     }
 
     /// Returns what the answer has cost so far.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> AnswerUsage {
         self.usage
     }
 
     /// Returns the name of the tool whose input comes in the block at `index`.
     pub(crate) fn tool_name(&self, index: u64) -> Option<&str> {
         match &self.parts.get(&index)?.block {
-            Block::ToolUse(call) => Some(&call.name),
+            MessageBlock::ToolUse(call) => Some(&call.name),
             _ => None,
         }
     }
 
-    fn part(&mut self, index: u64) -> Result<&mut Part, ModelError> {
+    fn part(&mut self, index: u64) -> Result<&mut BlockDraft, ModelError> {
         self.parts
             .get_mut(&index)
             .ok_or_else(|| ModelError::protocol(format_args!("block {index} has no beginning")))
     }
 }
 
-impl Part {
+impl BlockDraft {
     /// Marks the block as whole and reads the input that came in pieces.
     fn close(&mut self) {
         self.whole = true;
         match &mut self.block {
-            Block::ToolUse(call) => read_input(call, &self.json),
+            MessageBlock::ToolUse(call) => read_input(call, &self.json),
             // A call the server makes itself: replayed, never run by us.
-            Block::Other(Value::Object(fields)) if !self.json.is_empty() => {
+            MessageBlock::Other(Value::Object(fields)) if !self.json.is_empty() => {
                 let input = serde_json::from_str(&self.json);
                 fields.insert("input".into(), input.unwrap_or_else(|_| empty()));
             }
@@ -167,7 +174,7 @@ impl Part {
     }
 
     fn cite(&mut self, citation: Value) {
-        if let Block::Text(block) = &mut self.block {
+        if let MessageBlock::Text(block) = &mut self.block {
             let citations = block.extra.entry("citations").or_insert(Value::Null);
             match citations {
                 Value::Array(list) => list.push(citation),
@@ -178,20 +185,20 @@ impl Part {
 
     fn is_replayable(&self) -> bool {
         match &self.block {
-            Block::Text(_) => !is_blank(&self.block),
-            Block::Thinking(thought) => {
+            MessageBlock::Text(_) => !is_blank(&self.block),
+            MessageBlock::Thinking(thought) => {
                 self.whole && thought.signature.as_ref().is_some_and(|seal| !seal.is_empty())
             }
-            Block::RedactedThinking(_)
-            | Block::ToolUse(_)
-            | Block::ToolResult(_)
-            | Block::Other(_) => self.whole,
+            MessageBlock::RedactedThinking(_)
+            | MessageBlock::ToolUse(_)
+            | MessageBlock::ToolResult(_)
+            | MessageBlock::Other(_) => self.whole,
         }
     }
 }
 
 /// Gives a call the input that came in pieces; none at all means the one it began with.
-fn read_input(call: &mut ToolUse, json: &str) {
+fn read_input(call: &mut MessageToolUse, json: &str) {
     let came = if json.trim().is_empty() {
         call.input.is_object().then(|| call.input.clone()).ok_or_else(|| call.input.to_string())
     } else {
@@ -214,8 +221,8 @@ fn empty() -> Value {
 }
 
 /// Returns whether the API would refuse the block for having no text.
-fn is_blank(block: &Block) -> bool {
-    matches!(block, Block::Text(text) if text.text.trim().is_empty())
+fn is_blank(block: &MessageBlock) -> bool {
+    matches!(block, MessageBlock::Text(text) if text.text.trim().is_empty())
 }
 
 fn misplaced(what: &str, index: u64) -> ModelError {

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use countersign_core::{Approval, Status};
-use countersign_gate::{LeftRun, Recorded, StoreError};
+use countersign_core::{Execution, ExecutionStatus};
+use countersign_gate::{OrphanedRun, RecordedMessage, StoreError};
 use serde::Deserialize;
 
-use crate::message::{Message, Role};
-use crate::outcome::{Answer, Open, Outcome};
-use crate::runner::{Run, Runner};
-use crate::settings::RunSettings;
+use crate::answer_outcome::{AnswerFollowUp, AnswerOutcome, UnansweredCall};
+use crate::message::{MessageRole, ModelMessage};
+use crate::run_settings::RunSettings;
+use crate::runner::{AgentRun, Runner};
 use crate::task;
 
 /// Why a run does not go on.
@@ -33,20 +33,20 @@ impl Runner {
     /// that is recorded is lost: what waits is waited for, what was approved starts, what had
     /// started is said to be interrupted (or runs again if it only reads), and what has its answer
     /// keeps it.
-    pub async fn resume(&self, left: LeftRun) -> Result<Run, ResumeError> {
-        let settings = RunSettings::read(&left.settings)?;
-        let consent = settings.consent(&self.consent);
-        let runner = Self { consent, config: settings.over(&self.config), ..self.clone() };
+    pub async fn resume(&self, left: OrphanedRun) -> Result<AgentRun, ResumeError> {
+        let settings = RunSettings::from_json(&left.settings)?;
+        let consent = settings.restore_consent(&self.consent);
+        let runner = Self { consent, config: settings.apply_to(&self.config), ..self.clone() };
         let journal = self.gate.resume_run(&left).await?.ok_or(ResumeError::Over)?;
         // The children of its agent have gone with its driver: nobody waits for their calls.
         task::settle_calls(&self.gate, left.id, None).await?;
         let past = self.past(&left).await?;
         let request = runner.request();
         // Only now: from here on, dropping it ends the run.
-        let mut run = Run::new(runner, journal, request);
+        let mut run = AgentRun::new(runner, journal, request);
         for said in past.said.iter().filter(|said| said.of_this_run) {
             let usage = said.outcome.usage;
-            run.answers += u32::from(said.message.role == Role::Assistant);
+            run.answers += u32::from(said.message.role == MessageRole::Assistant);
             run.usage.input_tokens += usage.input_tokens;
             run.usage.output_tokens += usage.output_tokens;
         }
@@ -56,59 +56,61 @@ impl Runner {
         Ok(run)
     }
 
-    async fn past(&self, left: &LeftRun) -> Result<Past, StoreError> {
-        let recorded = self.gate.store().recorded(&left.project, &left.session).await?;
-        let said = recorded.into_iter().map(|it| Said::read(it, left));
+    async fn past(&self, left: &OrphanedRun) -> Result<ResumedConversation, StoreError> {
+        let recorded = self.gate.store().recorded_messages(&left.project, &left.session).await?;
+        let said = recorded.into_iter().map(|it| ResumedMessage::read(it, left));
         let said = said.collect::<Result<_, _>>()?;
-        let mut made = self.gate.calls_of(left.id).await?;
+        let mut made = self.gate.calls_in_run(left.id).await?;
         made.retain(|call| call.call.agent.is_none());
-        Ok(Past { said, made })
+        Ok(ResumedConversation { said, made })
     }
 }
 
 /// What is recorded of a conversation.
-struct Past {
-    said: Vec<Said>,
+struct ResumedConversation {
+    said: Vec<ResumedMessage>,
     /// What stands of the run's own calls, in the order they were made.
-    made: Vec<Approval>,
+    made: Vec<Execution>,
 }
 
-struct Said {
+struct ResumedMessage {
     of_this_run: bool,
-    message: Message,
-    outcome: Outcome,
+    message: ModelMessage,
+    outcome: AnswerOutcome,
 }
 
-impl Said {
-    fn read(recorded: Recorded, left: &LeftRun) -> Result<Self, StoreError> {
+impl ResumedMessage {
+    fn read(recorded: RecordedMessage, left: &OrphanedRun) -> Result<Self, StoreError> {
         let unreadable = |what| move |error: serde_json::Error| StoreError::corrupt(what, error);
-        let outcome = recorded.outcome.as_ref().map(Outcome::deserialize).transpose();
+        let outcome = recorded.outcome.as_ref().map(AnswerOutcome::deserialize).transpose();
         Ok(Self {
             of_this_run: recorded.run == left.id,
-            message: Message::deserialize(recorded.body).map_err(unreadable("message"))?,
+            message: ModelMessage::deserialize(recorded.body).map_err(unreadable("message"))?,
             outcome: outcome.map_err(unreadable("outcome"))?.unwrap_or_default(),
         })
     }
 }
 
-impl Past {
+impl ResumedConversation {
     /// Returns the last answer, if it is the last word: what it asks for is not done, or was not
     /// seen to be.
-    fn left(&self) -> Option<Answer> {
+    fn left(&self) -> Option<AnswerFollowUp> {
         let (last, before) = self.said.split_last()?;
-        if last.message.role != Role::Assistant {
+        if last.message.role != MessageRole::Assistant {
             return None;
         }
-        let mut answer = last.outcome.clone().answer(&last.message);
+        let mut answer = last.outcome.clone().into_follow_up(&last.message);
         // Ids are unique to the API. Should one come twice all the same, each has its own call.
         let before = before.iter().filter(|said| said.of_this_run);
         let mut seen: HashMap<&str, usize> = HashMap::new();
         for call in before.flat_map(|said| said.message.tool_uses()) {
             *seen.entry(&call.id).or_default() += 1;
         }
-        for (Open { stands, .. }, call) in answer.calls.iter_mut().zip(last.message.tool_uses()) {
+        for (UnansweredCall { stands, .. }, call) in
+            answer.calls.iter_mut().zip(last.message.tool_uses())
+        {
             let earlier = seen.entry(&call.id).or_default();
-            let own = |made: &&Approval| made.call.tool_use_id.as_str() == call.id;
+            let own = |made: &&Execution| made.call.tool_use_id.as_str() == call.id;
             *stands = self.made.iter().filter(own).nth(*earlier).cloned();
             *earlier += 1;
         }
@@ -117,7 +119,7 @@ impl Past {
 }
 
 /// Whether a call of the answer was taken back: only who stops a run does that.
-fn was_cancelled(answer: &Answer) -> bool {
+fn was_cancelled(answer: &AnswerFollowUp) -> bool {
     let mut stands = answer.calls.iter().filter_map(|open| open.stands.as_ref());
-    stands.any(|it| it.status() == Status::Cancelled && it.replaced_by().is_none())
+    stands.any(|it| it.status() == ExecutionStatus::Cancelled && it.replaced_by().is_none())
 }

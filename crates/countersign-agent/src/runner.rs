@@ -3,24 +3,24 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_core::{Event, Executor, ProjectId, RunId, SessionId, Usage};
-use countersign_gate::{Gate, Journal, NewRun, RunEnd, StoreError, new_id};
-use countersign_tools::{Keep, Toolbox};
+use countersign_core::{Event, Executor, ProjectId, RunId, SessionId, TokenUsage};
+use countersign_gate::{Gate, NewRun, RunEnd, RunJournal, StoreError, new_id};
+use countersign_tools::{BackupStore, Toolbox};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::consent::{Consent, Reading};
-use crate::message::Message;
-use crate::model::{Model, Request, ToolSpec};
-use crate::outcome::Answer;
-use crate::pairing::is_paired;
-use crate::respond::Retries;
-use crate::settings::RunSettings;
-use crate::stop::{Halt, Stop, Words};
-use crate::task::{self, Kin};
-use crate::turn::{Turn, TurnEnd};
+use crate::answer_outcome::AnswerFollowUp;
+use crate::ask_model::RetrySettings;
+use crate::consent::{ConsentSource, ReaderProgress};
+use crate::message::ModelMessage;
+use crate::model::{Model, ModelRequest, ToolSpec};
+use crate::result_pairing::is_paired;
+use crate::run_settings::RunSettings;
+use crate::stop::{ClosingRecord, RunHalt, RunStopCause};
+use crate::task::{self, Lineage};
+use crate::turn::{RunTurn, TurnEnd};
 
 /// How a conversation is run (S1.1).
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct RunnerConfig {
     /// Added to the built-in system prompt.
     pub system_prompt: Option<String>,
     /// How often and how fast to ask the model again after a failure.
-    pub retries: Retries,
+    pub retries: RetrySettings,
     /// How many answers one prompt may take: a loop that does not end is stopped.
     pub max_turns: u32,
     /// Who runs the calls.
@@ -42,7 +42,7 @@ pub struct RunnerConfig {
     /// Whether the mode of its calls is what the project's settings said; noted beside the run.
     pub mode_by_settings: bool,
     /// Where the contents of files are kept before a call changes them, so that it can be undone.
-    pub keep: Option<Keep>,
+    pub keep: Option<BackupStore>,
 }
 
 impl RunnerConfig {
@@ -56,7 +56,7 @@ impl RunnerConfig {
             model: Self::DEFAULT_MODEL.to_owned(),
             max_tokens: 8192,
             system_prompt: None,
-            retries: Retries::default(),
+            retries: RetrySettings::default(),
             max_turns: 200,
             executor: Executor::Local,
             mode_by_settings: false,
@@ -91,7 +91,7 @@ The tools run on the person's own machine, in the folder of the project: give pa
 
 /// What a person asks.
 #[derive(Clone, Debug)]
-pub struct Prompt {
+pub struct RunPrompt {
     /// The project whose policy and log apply.
     pub project: ProjectId,
     /// The conversation to go on with; a new one if none.
@@ -120,15 +120,15 @@ pub struct Runner {
     pub(crate) gate: Gate,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) toolbox: Toolbox,
-    pub(crate) consent: Consent,
+    pub(crate) consent: ConsentSource,
     pub(crate) config: RunnerConfig,
     /// Where a program reads the events that asks for consent itself.
-    pub(crate) reading: Option<Arc<Reading>>,
+    pub(crate) reading: Option<Arc<ReaderProgress>>,
 }
 
 /// How whoever drives a run is told to stop.
 #[derive(Clone, Debug, Default)]
-pub struct Signals {
+pub struct RunSignals {
     /// Ends the run: what waits is taken back, what runs is broken off, and every call is answered,
     /// so that the conversation can go on.
     pub cancel: CancellationToken,
@@ -137,7 +137,7 @@ pub struct Signals {
     pub suspend: CancellationToken,
 }
 
-impl From<CancellationToken> for Signals {
+impl From<CancellationToken> for RunSignals {
     fn from(cancel: CancellationToken) -> Self {
         Self { cancel, suspend: CancellationToken::new() }
     }
@@ -148,22 +148,22 @@ impl From<CancellationToken> for Signals {
 /// Dropped before its end (its driver went away, or something in it panicked) it is recorded as
 /// broken off, so that its conversation is not busy for ever. One that was told to suspend stays as
 /// it is, however it is dropped.
-pub struct Run {
+pub struct AgentRun {
     pub(crate) runner: Runner,
-    pub(crate) journal: Journal,
-    pub(crate) request: Request,
+    pub(crate) journal: RunJournal,
+    pub(crate) request: ModelRequest,
     /// What all answers so far have taken.
-    pub(crate) usage: Usage,
+    pub(crate) usage: TokenUsage,
     /// How many answers there have been.
     pub(crate) answers: u32,
     /// The last answer, where an earlier driver has not done all it asks for.
-    pub(crate) left: Option<Answer>,
+    pub(crate) left: Option<AnswerFollowUp>,
     /// Whether somebody stopped the run before its earlier driver went away.
     pub(crate) was_cancelled: bool,
     pub(crate) suspend: CancellationToken,
     pub(crate) is_over: bool,
     /// Who works here: the main agent or, within its run, one of its children.
-    pub(crate) kin: Kin,
+    pub(crate) kin: Lineage,
 }
 
 impl Runner {
@@ -172,14 +172,14 @@ impl Runner {
         gate: Gate,
         model: Arc<dyn Model>,
         toolbox: Toolbox,
-        consent: Consent,
+        consent: ConsentSource,
         config: RunnerConfig,
     ) -> Self {
         Self { gate, model, toolbox, consent, config, reading: None }
     }
 
     /// Records the prompt and makes ready to run it.
-    pub async fn begin(&self, prompt: Prompt) -> Result<Run, BeginError> {
+    pub async fn begin(&self, prompt: RunPrompt) -> Result<AgentRun, BeginError> {
         if prompt.text.trim().is_empty() {
             return Err(BeginError::EmptyPrompt);
         }
@@ -195,8 +195,8 @@ impl Runner {
         }
     }
 
-    async fn record(&self, prompt: Prompt) -> Result<Run, BeginError> {
-        let Prompt { project, session, text } = prompt;
+    async fn record(&self, prompt: RunPrompt) -> Result<AgentRun, BeginError> {
+        let RunPrompt { project, session, text } = prompt;
         let session = session.unwrap_or_else(|| new_id::<RunId>().to_string().into());
         let request = self.request();
         let run = NewRun {
@@ -204,9 +204,9 @@ impl Runner {
             project: project.clone(),
             session: session.clone(),
             title: title(&text),
-            settings: to_value(&RunSettings::of(&self.config, &self.consent))?,
+            settings: to_value(&RunSettings::from_config(&self.config, &self.consent))?,
             // What an earlier run left open is answered when the conversation is ours, not before.
-            message: to_value(&Message::user(&text))?,
+            message: to_value(&ModelMessage::user(&text))?,
             events: vec![
                 Event::RunStarted {
                     model: self.config.model.clone(),
@@ -216,11 +216,11 @@ impl Runner {
             ],
         };
         let journal = self.gate.begin_run(run).await?.ok_or(BeginError::Busy)?;
-        let mut run = Run::new(self.clone(), journal, request);
+        let mut run = AgentRun::new(self.clone(), journal, request);
         // Only now that it is ours: another run may have come and gone before.
         run.request.messages = self.history(&project, &session).await?;
         if !is_paired(&run.request.messages) {
-            self.gate.mend_conversation(&project, &session, Some(run.id())).await?;
+            self.gate.repair_conversation(&project, &session, Some(run.id())).await?;
             run.request.messages = self.history(&project, &session).await?;
         }
         Ok(run)
@@ -230,7 +230,7 @@ impl Runner {
         &self,
         project: &ProjectId,
         session: &SessionId,
-    ) -> Result<Vec<Message>, StoreError> {
+    ) -> Result<Vec<ModelMessage>, StoreError> {
         let stored = self.gate.store().messages(project, session).await?;
         let read = |message| {
             serde_json::from_value(message).map_err(|source| StoreError::corrupt("message", source))
@@ -239,35 +239,35 @@ impl Runner {
     }
 
     /// Returns what the model is asked, but for the conversation.
-    pub(crate) fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> ModelRequest {
         let tools = self.toolbox.iter().map(|tool| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             input_schema: tool.input_schema(),
         });
-        Request {
+        ModelRequest {
             model: self.config.model.clone(),
             max_tokens: self.config.max_tokens,
             system: self.config.system(),
             tools: tools.collect(),
-            ..Request::default()
+            ..ModelRequest::default()
         }
     }
 }
 
-impl Run {
-    pub(crate) fn new(runner: Runner, journal: Journal, request: Request) -> Self {
+impl AgentRun {
+    pub(crate) fn new(runner: Runner, journal: RunJournal, request: ModelRequest) -> Self {
         Self {
             runner,
             journal,
             request,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             answers: 0,
             left: None,
             was_cancelled: false,
             suspend: CancellationToken::new(),
             is_over: false,
-            kin: Kin::default(),
+            kin: Lineage::default(),
         }
     }
 
@@ -284,20 +284,20 @@ impl Run {
     /// Drives the run to its end and records how it ended, unless it is told to suspend.
     ///
     /// A token alone is one that cancels.
-    pub async fn drive(mut self, signals: impl Into<Signals>) {
+    pub async fn drive(mut self, signals: impl Into<RunSignals>) {
         let signals = signals.into();
         self.suspend = signals.suspend.clone();
         if self.was_cancelled {
             signals.cancel.cancel();
         }
-        let (end, mut words, event) = match self.turns(&signals).await {
+        let (end, mut words, event) = match self.run_turns(&signals).await {
             Ok(()) => {
-                let usage = self.kin.with_children(self.usage);
-                (RunEnd::Done, Words::default(), Event::RunDone { usage, cost: None })
+                let usage = self.kin.total_usage(self.usage);
+                (RunEnd::Done, ClosingRecord::default(), Event::RunDone { usage, cost: None })
             }
-            Err(Halt::Over(stop, words)) => (stop.end(), words, stop.event()),
-            Err(Halt::Suspended) => {
-                self.journal.settle();
+            Err(RunHalt::Over(stop, words)) => (stop.end(), words, stop.event()),
+            Err(RunHalt::Suspended) => {
+                self.journal.discard_draft();
                 self.is_over = true;
                 return;
             }
@@ -307,8 +307,8 @@ impl Run {
         self.is_over = true;
     }
 
-    pub(crate) async fn turns(&mut self, signals: &Signals) -> Result<(), Halt> {
-        self.runner.toolbox = task::equipped(self, signals);
+    pub(crate) async fn run_turns(&mut self, signals: &RunSignals) -> Result<(), RunHalt> {
+        self.runner.toolbox = task::toolbox_with_task(self, signals);
         if let Some(answer) = self.left.take()
             && let TurnEnd::Done = self.follow(&answer, signals).await?
         {
@@ -316,11 +316,11 @@ impl Run {
         }
         let most = self.runner.config.max_turns;
         while self.answers < most {
-            let (message, outcome) = Turn::new(self, signals).ask().await?;
+            let (message, outcome) = RunTurn::new(self, signals).ask().await?;
             self.answers += 1;
             self.usage.input_tokens += outcome.usage.input_tokens;
             self.usage.output_tokens += outcome.usage.output_tokens;
-            let answer = outcome.answer(&message);
+            let answer = outcome.into_follow_up(&message);
             if !message.content.is_empty() {
                 self.request.messages.push(message);
             }
@@ -328,40 +328,44 @@ impl Run {
                 return Ok(());
             }
         }
-        Err(Stop::TooManyTurns(most).into())
+        Err(RunStopCause::TooManyTurns(most).into())
     }
 
-    async fn follow(&mut self, answer: &Answer, signals: &Signals) -> Result<TurnEnd, Halt> {
-        let (results, end) = Turn::new(self, signals).follow(answer).await?;
+    async fn follow(
+        &mut self,
+        answer: &AnswerFollowUp,
+        signals: &RunSignals,
+    ) -> Result<TurnEnd, RunHalt> {
+        let (results, end) = RunTurn::new(self, signals).follow(answer).await?;
         self.request.messages.extend(results);
         Ok(end)
     }
 }
 
-impl Drop for Run {
+impl Drop for AgentRun {
     fn drop(&mut self) {
         // Without a runtime the process is ending; the next one finds the run and goes on with it.
         let (false, Ok(runtime)) = (self.is_over, Handle::try_current()) else { return };
         let (gate, journal) = (self.runner.gate.clone(), self.journal.clone());
         let stop = if std::thread::panicking() {
-            Stop::Broken
+            RunStopCause::Broken
         } else if self.suspend.is_cancelled() {
             return;
         } else {
-            Stop::Cancelled
+            RunStopCause::Cancelled
         };
         runtime.spawn(async move {
             if let Err(error) = gate.cancel_run(journal.run()).await {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, "the calls of a dropped run could not be taken back");
             }
-            let words = Words { messages: Vec::new(), events: vec![stop.event()] };
+            let words = ClosingRecord { messages: Vec::new(), events: vec![stop.event()] };
             end_run(&journal, stop.end(), words).await;
         });
     }
 }
 
-pub(crate) async fn end_run(journal: &Journal, end: RunEnd, words: Words) {
+pub(crate) async fn end_run(journal: &RunJournal, end: RunEnd, words: ClosingRecord) {
     if let Err(error) = journal.end(end, words.messages, words.events).await {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");

@@ -3,19 +3,19 @@
 //! A scenario is read by [`Scenario::parse`] (`scenario`, `template`). From a request alone `cue`
 //! finds the place in it, `answer` says it, `checks` refuses what the real API refuses, and
 //! `perform` plays the bytes in time. [`ScriptedModel`] does this in-process, [`serve`] over HTTP;
-//! both keep the requests they got in [`Recorded`].
+//! both keep the requests they got in [`RequestLog`].
 //!
 //! For people: `docs/guide/scripted-model.md`.
 
 mod answer;
-mod asked;
 mod checks;
-mod cue;
-mod perform;
+mod paced_stream;
 mod player;
-mod recorded;
+mod request_log;
+mod request_summary;
 mod scenario;
 mod server;
+mod step_lookup;
 mod template;
 
 use std::io;
@@ -26,27 +26,27 @@ use countersign_gate::Clock;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::player::{Played, Player};
-pub use self::recorded::{Recorded, RecordedRequest};
-pub use self::scenario::{Place, Scenario, ScenarioError};
+use self::player::{ScenarioPlayer, ScenarioResponse};
+pub use self::request_log::{RecordedRequest, RequestLog};
+pub use self::scenario::{Scenario, ScenarioError, ScenarioPosition};
 use crate::anthropic;
-use crate::model::{EventStream, Model, ModelError, Request};
+use crate::model::{Model, ModelError, ModelEventStream, ModelRequest};
 
 /// A model that plays a scenario. Clones share the scenario's counters and records.
 #[derive(Clone)]
 pub struct ScriptedModel {
-    player: Arc<Player>,
+    player: Arc<ScenarioPlayer>,
     clock: Arc<dyn Clock>,
 }
 
 impl ScriptedModel {
     /// Returns a model that plays `scenario`, pausing by `clock`.
     pub fn new(scenario: Scenario, clock: Arc<dyn Clock>) -> Self {
-        Self { player: Arc::new(Player::new(scenario)), clock }
+        Self { player: Arc::new(ScenarioPlayer::new(scenario)), clock }
     }
 
     /// Returns the requests that came.
-    pub fn recorded(&self) -> &Recorded {
+    pub fn recorded(&self) -> &RequestLog {
         self.player.recorded()
     }
 
@@ -56,7 +56,7 @@ impl ScriptedModel {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> io::Result<()> {
-        let server = server::Server {
+        let server = server::ScriptedServer {
             player: self.player.clone(),
             clock: self.clock.clone(),
             shutdown: shutdown.clone(),
@@ -83,13 +83,13 @@ impl Model for ScriptedModel {
         "scripted"
     }
 
-    async fn stream(&self, request: &Request) -> Result<EventStream, ModelError> {
+    async fn stream(&self, request: &ModelRequest) -> Result<ModelEventStream, ModelError> {
         let body = anthropic::body(request)?;
         match self.player.play("/v1/messages", body, self.clock.now()) {
-            Played::Refused(error) => Err(error.refusal().into()),
-            Played::Answer(performance) => {
+            ScenarioResponse::Refused(error) => Err(error.refusal().into()),
+            ScenarioResponse::Answer(performance) => {
                 self.clock.sleep(performance.delay).await;
-                let bytes = perform::stream(performance, self.clock.clone());
+                let bytes = paced_stream::stream(performance, self.clock.clone());
                 Ok(anthropic::events(bytes, "scripted".into()))
             }
         }

@@ -1,41 +1,41 @@
 //! Why a run stops, and what is recorded and told of that.
 
 use countersign_core::Event;
-use countersign_gate::{NewMessage, RunEnd, StoreError};
+use countersign_gate::{NewRunMessage, RunEnd, StoreError};
 
 use crate::model::ModelError;
 
 /// What is recorded with the end of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
-    pub(crate) messages: Vec<NewMessage>,
+pub(crate) struct ClosingRecord {
+    pub(crate) messages: Vec<NewRunMessage>,
     pub(crate) events: Vec<Event>,
 }
 
 /// Why the turns of a run do not go on.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub(crate) enum RunHalt {
     /// The run is over, with these last words.
-    Over(Stop, Words),
+    Over(RunStopCause, ClosingRecord),
     /// The run is left as it stands.
     Suspended,
 }
 
-impl From<Stop> for Halt {
-    fn from(stop: Stop) -> Self {
-        Self::Over(stop, Words::default())
+impl From<RunStopCause> for RunHalt {
+    fn from(stop: RunStopCause) -> Self {
+        Self::Over(stop, ClosingRecord::default())
     }
 }
 
-impl From<StoreError> for Halt {
+impl From<StoreError> for RunHalt {
     fn from(error: StoreError) -> Self {
-        Stop::from(error).into()
+        RunStopCause::from(error).into()
     }
 }
 
 /// Why a run stopped before the model was done.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Stop {
+pub(crate) enum RunStopCause {
     #[error("stopped")]
     Cancelled,
     #[error(transparent)]
@@ -54,7 +54,7 @@ pub(crate) enum Stop {
     ClaudeCode { message: String, hint: &'static str },
 }
 
-impl Stop {
+impl RunStopCause {
     pub(crate) fn end(&self) -> RunEnd {
         match self {
             Self::Cancelled => RunEnd::Cancelled,

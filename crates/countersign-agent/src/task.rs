@@ -9,16 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use countersign_core::{
-    Invalid, Plan, Planner, Preview, RunId, State, ToolCall, ToolOutput, Usage,
+    CallPlan, ExecutionState, InvalidCall, Planner, Preview, RunId, TokenUsage, ToolCall,
+    ToolOutput,
 };
-use countersign_gate::{DecideError, Gate, Journal, StoreError};
-use countersign_tools::{AgentKind, Cleared, Task, Tool, ToolError, Toolbox, Work};
+use countersign_gate::{DecideError, Gate, RunJournal, StoreError};
+use countersign_tools::{AgentKind, DelegatedTask, Task, Tool, ToolError, Toolbox, VerifiedPermit};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::message::{Message, Role};
-use crate::runner::{Run, Runner, RunnerConfig, Signals};
-use crate::stop::{Halt, Stop};
+use crate::message::{MessageRole, ModelMessage};
+use crate::runner::{AgentRun, RunSignals, Runner, RunnerConfig};
+use crate::stop::{RunHalt, RunStopCause};
 
 /// The tool that is put in another's place.
 const TASK: &str = "Task";
@@ -40,51 +41,51 @@ agent gets: say in it what you found or did, with paths and lines, and what is l
 
 /// Who works in a run: where it stands among its kin.
 #[derive(Clone, Default)]
-pub(crate) struct Kin {
+pub(crate) struct Lineage {
     /// The names from the main agent down; none for the main agent itself.
     below: Vec<String>,
-    family: Arc<Mutex<Family>>,
+    family: Arc<Mutex<ChildAgents>>,
 }
 
 /// All children of a run.
 #[derive(Default)]
-struct Family {
+struct ChildAgents {
     working: usize,
     started: usize,
     /// How many there were of one name.
     names: HashMap<String, usize>,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
-impl Kin {
+impl Lineage {
     /// Returns the path that calls are shown with; none for the main agent.
     pub(crate) fn path(&self) -> Option<String> {
         (!self.below.is_empty()).then(|| format!("main/{}", self.below.join("/")))
     }
 
     /// Returns what a run took, together with what its children took.
-    pub(crate) fn with_children(&self, own: Usage) -> Usage {
+    pub(crate) fn total_usage(&self, own: TokenUsage) -> TokenUsage {
         let theirs = self.family().usage;
-        Usage {
+        TokenUsage {
             input_tokens: own.input_tokens + theirs.input_tokens,
             output_tokens: own.output_tokens + theirs.output_tokens,
         }
     }
 
-    fn family(&self) -> MutexGuard<'_, Family> {
+    fn family(&self) -> MutexGuard<'_, ChildAgents> {
         self.family.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a child in, if there may be one more.
-    fn child(&self, kind: AgentKind) -> Result<Child, Invalid> {
+    fn child(&self, kind: AgentKind) -> Result<ChildAgentGuard, InvalidCall> {
         let mut family = self.family();
         if family.working >= AT_ONCE {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "{AT_ONCE} agents are at work already; wait for their reports first"
             )));
         }
         if family.started >= IN_ALL {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "{IN_ALL} agents were started for this prompt, which is the limit; go on yourself"
             )));
         }
@@ -98,24 +99,24 @@ impl Kin {
             below.pop();
             below.push(format!("{}-{count}", kind.name()));
         }
-        Ok(Child(Self { below, family: Arc::clone(&self.family) }))
+        Ok(ChildAgentGuard(Self { below, family: Arc::clone(&self.family) }))
     }
 }
 
 /// A child that is at work as long as this is there.
-struct Child(Kin);
+struct ChildAgentGuard(Lineage);
 
-impl Drop for Child {
+impl Drop for ChildAgentGuard {
     fn drop(&mut self) {
         self.0.family().working -= 1;
     }
 }
 
 /// Returns the tools of a run: where there is a `Task`, one that starts children of this run.
-pub(crate) fn equipped(run: &Run, signals: &Signals) -> Toolbox {
+pub(crate) fn toolbox_with_task(run: &AgentRun, signals: &RunSignals) -> Toolbox {
     let toolbox = &run.runner.toolbox;
     let Some(tool) = toolbox.get(TASK) else { return toolbox.clone() };
-    let delegate = Delegate {
+    let delegate = DelegatingTask {
         tool: Arc::clone(tool),
         runner: run.runner.clone(),
         journal: run.journal.clone(),
@@ -126,19 +127,19 @@ pub(crate) fn equipped(run: &Run, signals: &Signals) -> Toolbox {
 }
 
 /// `Task`, with somebody to hand the work to.
-struct Delegate {
+struct DelegatingTask {
     /// What says how calls look.
     tool: Arc<dyn Tool>,
     /// The parent's.
     runner: Runner,
-    journal: Journal,
+    journal: RunJournal,
     suspend: CancellationToken,
-    kin: Kin,
+    kin: Lineage,
 }
 
-impl Delegate {
+impl DelegatingTask {
     /// Returns the run of a child: no tool, rule or mode in it that its parent does not have.
-    fn run_of(&self, work: &Work, kin: Kin) -> Run {
+    fn run_of(&self, work: &DelegatedTask, kin: Lineage) -> AgentRun {
         let parent = &self.runner;
         let may_have_children = kin.below.len() < DEEPEST;
         let toolbox =
@@ -151,8 +152,8 @@ impl Delegate {
         };
         let runner = Runner { toolbox, config, ..parent.clone() };
         let mut request = runner.request();
-        request.messages.push(Message::user(&work.prompt));
-        let mut run = Run::new(runner, self.journal.of_child(), request);
+        request.messages.push(ModelMessage::user(&work.prompt));
+        let mut run = AgentRun::new(runner, self.journal.for_child_agent(), request);
         // Dropping it ends nothing: it is its parent's run that is over then.
         run.is_over = true;
         run.kin = kin;
@@ -161,13 +162,13 @@ impl Delegate {
 
     async fn report(
         &self,
-        work: &Work,
+        work: &DelegatedTask,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let child = self.kin.child(work.kind)?;
         let mut run = self.run_of(work, child.0.clone());
-        let signals = Signals { cancel, suspend: self.suspend.clone() };
-        let ended = run.turns(&signals).await;
+        let signals = RunSignals { cancel, suspend: self.suspend.clone() };
+        let ended = run.run_turns(&signals).await;
         {
             let mut family = child.0.family();
             family.usage.input_tokens += run.usage.input_tokens;
@@ -179,13 +180,13 @@ impl Delegate {
                 Some(words) => words,
                 None => format!("The agent `{name}` is done and has reported nothing."),
             })),
-            Err(Halt::Over(Stop::Cancelled, _)) => Err(ToolError::Interrupted),
-            Err(Halt::Over(stop, _)) => {
+            Err(RunHalt::Over(RunStopCause::Cancelled, _)) => Err(ToolError::Interrupted),
+            Err(RunHalt::Over(stop, _)) => {
                 let said = last_words(&run).map(|words| format!("\nIts last words:\n{words}"));
                 let said = said.unwrap_or_default();
                 Ok(ToolOutput::error(format!("The agent `{name}` did not finish: {stop}{said}")))
             }
-            Err(Halt::Suspended) => {
+            Err(RunHalt::Suspended) => {
                 let path = child.0.path();
                 let settling = settle_calls(&self.runner.gate, run.id(), path.as_deref()).await;
                 if let Err(error) = settling {
@@ -199,9 +200,9 @@ impl Delegate {
 }
 
 /// Returns what the model said last, if it said anything.
-fn last_words(run: &Run) -> Option<String> {
+fn last_words(run: &AgentRun) -> Option<String> {
     let mut messages = run.request.messages.iter().rev();
-    let last = messages.find(|message| message.role == Role::Assistant)?;
+    let last = messages.find(|message| message.role == MessageRole::Assistant)?;
     Some(last.text()).filter(|text| !text.trim().is_empty())
 }
 
@@ -217,42 +218,44 @@ pub(crate) async fn settle_calls(
             agent.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('/'))
         }
     };
-    for made in gate.calls_of(run).await? {
+    for made in gate.calls_in_run(run).await? {
         if !made.call.agent.as_deref().is_some_and(is_kin) {
             continue;
         }
         match made.state {
-            State::Executing { .. } => {
+            ExecutionState::Executing { .. } => {
                 // One that was settled meanwhile stays as it is.
                 if let Err(DecideError::Store(error)) = gate.interrupt(made.id).await {
                     return Err(error);
                 }
             }
-            State::Pending | State::AwaitingApproval { .. } | State::Approved { .. } => {
+            ExecutionState::Pending
+            | ExecutionState::AwaitingApproval { .. }
+            | ExecutionState::Approved { .. } => {
                 gate.cancel(made.id).await?;
             }
-            State::Completed { .. }
-            | State::Failed { .. }
-            | State::Rejected { .. }
-            | State::Timeout { .. }
-            | State::Cancelled { .. } => {}
+            ExecutionState::Completed { .. }
+            | ExecutionState::Failed { .. }
+            | ExecutionState::Rejected { .. }
+            | ExecutionState::Timeout { .. }
+            | ExecutionState::Cancelled { .. } => {}
         }
     }
     Ok(())
 }
 
-impl Planner for Delegate {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+impl Planner for DelegatingTask {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         self.tool.plan(call)
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.tool.preview(call)
     }
 }
 
 #[async_trait]
-impl Tool for Delegate {
+impl Tool for DelegatingTask {
     fn name(&self) -> &str {
         self.tool.name()
     }
@@ -271,7 +274,7 @@ impl Tool for Delegate {
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let work = Task::work(permit.call())?;

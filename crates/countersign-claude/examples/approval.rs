@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use countersign_claude::{ApprovalBridge, BridgeEvent, Client, Decision, Options};
+use countersign_claude::{ApprovalBridge, BridgeEvent, ClaudeClient, Options, PermissionResult};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 #[tokio::main]
@@ -14,7 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bridge = ApprovalBridge::new(Duration::from_mins(5));
     tokio::spawn(ask_on_terminal(bridge.clone()));
 
-    let client = Client::connect(Options::new().can_use_tool(bridge)).await?;
+    let client = ClaudeClient::connect(Options::new().can_use_tool(bridge)).await?;
     println!("{}", client.send("Make a folder called notes.")?.text().await?);
     client.close().await;
     Ok(())
@@ -29,8 +29,8 @@ async fn ask_on_terminal(bridge: ApprovalBridge) {
                 println!("{} {}? [y/n]", asked.tool_name, serde_json::Value::Object(asked.input));
                 let answer = answers.next_line().await.ok().flatten();
                 let decision = match answer.as_deref() {
-                    Some("y") => Decision::allow(),
-                    _ => Decision::deny("The user said no."),
+                    Some("y") => PermissionResult::allow(),
+                    _ => PermissionResult::deny("The user said no."),
                 };
                 if let Err(late) = bridge.decide(&asked.id, decision) {
                     println!("{late}");

@@ -3,13 +3,13 @@
 
 use std::error::Error;
 
-use countersign_claude::{Client, Message, Options};
+use countersign_claude::{ClaudeClient, Message, Options};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::new().allowed_tools(["Read", "Glob", "Grep"]);
-    let client = Client::connect(options).await?;
+    let client = ClaudeClient::connect(options).await?;
     let mut typed = BufReader::new(tokio::io::stdin()).lines();
     let mut prompt = Some("What files are here?".to_owned());
     while let Some(text) = prompt {

@@ -1,12 +1,12 @@
 //! Control while a session runs: permission mode, model, undoing changes to files, interrupting.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use countersign_claude::{Client, Message, Options, PermissionMode};
+use countersign_claude::{ClaudeClient, Message, Options, PermissionMode};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::new().file_checkpointing().include_partial_messages();
-    let client = Client::connect(options).await?;
+    let client = ClaudeClient::connect(options).await?;
 
     client.set_permission_mode(PermissionMode::AcceptEdits).await?;
     client.set_model(Some("claude-sonnet-4-5")).await?;

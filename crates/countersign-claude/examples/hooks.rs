@@ -1,7 +1,7 @@
 //! Hooks see every call, also those that nobody is asked about: an audit, and a check of commands.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use countersign_claude::{Client, HookEvent, HookMatcher, Options};
+use countersign_claude::{ClaudeClient, HookEvent, HookMatcher, Options};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .hook(no_sudo.matching("Bash"))
         .hook(HookMatcher::deny_tools(["WebFetch"]));
 
-    let client = Client::connect(options).await?;
+    let client = ClaudeClient::connect(options).await?;
     println!("{}", client.send("Say hello in the shell.")?.text().await?);
     println!("{}", client.send("Now as root.")?.text().await?);
     client.close().await;

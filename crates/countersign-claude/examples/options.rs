@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use countersign_claude::{
-    AgentDefinition, Client, Decision, Options, PermissionMode, SystemPrompt,
+    AgentDefinition, ClaudeClient, Options, PermissionMode, PermissionResult, SystemPrompt,
 };
 
 #[tokio::main]
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .permission_mode(PermissionMode::Default)
         .can_use_tool(async |request: countersign_claude::ToolRequest| {
             println!("asked about {}", request.tool_name);
-            Decision::allow()
+            PermissionResult::allow()
         })
         .permission_deadline(Duration::from_mins(2))
         // model
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         // for what this version has no name
         .extra_arg("debug-to-stderr", None);
 
-    let client = Client::connect(options).await?;
+    let client = ClaudeClient::connect(options).await?;
     let result = client.send("Write a note to note.txt.")?.result().await?;
     println!("{}", result.result.as_deref().unwrap_or_default());
     println!("{} turns, {}", result.num_turns, result.cost().unwrap_or_default());

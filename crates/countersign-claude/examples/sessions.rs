@@ -4,31 +4,31 @@
 
 use std::path::PathBuf;
 
-use countersign_claude::session::{Fork, Listed, Sessions};
-use countersign_claude::{Client, Options};
+use countersign_claude::session::{ForkSessionOptions, ListSessionsOptions, StoredSessions};
+use countersign_claude::{ClaudeClient, Options};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let first = Client::connect(Options::new()).await?;
+    let first = ClaudeClient::connect(Options::new()).await?;
     println!("{}", first.send("My name is Ana.")?.text().await?);
     first.close().await;
 
-    let again = Client::connect(Options::new().continue_last()).await?;
+    let again = ClaudeClient::connect(Options::new().continue_last()).await?;
     println!("{}", again.send("What is my name?")?.text().await?);
     again.close().await;
 
     let home = PathBuf::from(std::env::var_os("HOME").ok_or("HOME is not set")?);
-    let sessions = Sessions::at(home.join(".claude"));
-    let here = Listed::all().directory(std::env::current_dir()?).limit(1);
+    let sessions = StoredSessions::from_config_dir(home.join(".claude"));
+    let here = ListSessionsOptions::all().directory(std::env::current_dir()?).limit(1);
     let last = sessions.list(&here)?.pop().ok_or("there is no session")?.id.to_string();
     sessions.rename(&last, "Names")?;
-    let copy = sessions.fork(&last, &Fork::whole().title("Names, tried"))?.to_string();
+    let copy = sessions.fork(&last, &ForkSessionOptions::new().title("Names, tried"))?.to_string();
 
-    let tried = Client::connect(Options::new().resume(copy)).await?;
+    let tried = ClaudeClient::connect(Options::new().resume(copy)).await?;
     println!("{}", tried.send("And from now on it is Bo.")?.text().await?);
     tried.close().await;
 
-    for session in sessions.list(&Listed::all())? {
+    for session in sessions.list(&ListSessionsOptions::all())? {
         let messages = sessions.messages(&session.id.to_string())?;
         println!("{}: {} messages", session.summary, messages.len());
     }

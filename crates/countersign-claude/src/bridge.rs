@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-pub use self::control_message::{CanUseTool, ControlMessage, ControlResponseError};
-use crate::permission::{Decision, PermissionHandler, PermissionUpdate, ToolRequest};
+pub use self::control_message::{CanUseToolRequest, ControlMessage, ControlResponseError};
+use crate::permission::{PermissionHandler, PermissionResult, PermissionUpdate, ToolRequest};
 
 /// How many events a slow listener may lag behind before it misses some.
 const EVENTS: usize = 1024;
@@ -32,23 +32,23 @@ const EVENTS: usize = 1024;
 /// let bridge = ApprovalBridge::new(Duration::from_secs(300));
 /// let options = Options::new().can_use_tool(bridge.clone());
 /// let events = bridge.subscribe(); // to each browser: `Asked`, `Settled`
-/// // on a click: bridge.decide(&id, Decision::allow())
+/// // on a click: bridge.decide(&id, PermissionResult::allow())
 /// ```
 #[derive(Clone)]
-pub struct ApprovalBridge(Arc<Inner>);
+pub struct ApprovalBridge(Arc<BridgeInner>);
 
-struct Inner {
+struct BridgeInner {
     timeout: Duration,
     /// What the model is told when nobody decides.
     timed_out: String,
-    waiting: Mutex<BTreeMap<String, Waiting>>,
+    waiting: Mutex<BTreeMap<String, ApprovalWaiter>>,
     events: broadcast::Sender<BridgeEvent>,
 }
 
-struct Waiting {
+struct ApprovalWaiter {
     approval: PendingApproval,
     until: Instant,
-    decide: oneshot::Sender<Decision>,
+    decide: oneshot::Sender<PermissionResult>,
 }
 
 /// A request that waits for a person.
@@ -90,14 +90,14 @@ pub enum BridgeEvent {
         /// Which.
         id: String,
         /// Why.
-        outcome: Outcome,
+        outcome: BridgeOutcome,
     },
 }
 
 /// Why a request no longer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum BridgeOutcome {
     /// Somebody allowed it.
     Allowed,
     /// Somebody denied it.
@@ -111,28 +111,28 @@ pub enum Outcome {
 /// Why a decision came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no request `{0}` waits: it never was, or it is settled")]
-pub struct NotPending(pub String);
+pub struct NotPendingError(pub String);
 
 impl ApprovalBridge {
     /// Makes a bridge on which a request waits this long.
     pub fn new(timeout: Duration) -> Self {
-        Self::saying(timeout, format!("nobody decided within {timeout:?}"))
+        Self::with_timeout_message(timeout, format!("nobody decided within {timeout:?}"))
     }
 
     /// Makes the same bridge for pages that know only the CLI's own protocol: [`ControlMessage`] is
     /// what they are sent, [`decide_by_control_response`](Self::decide_by_control_response) takes what
     /// they answer, and a request that nobody decides is denied with [`Self::TIMED_OUT`].
     pub fn with_control_messages(timeout: Duration) -> Self {
-        Self::saying(timeout, Self::TIMED_OUT.to_owned())
+        Self::with_timeout_message(timeout, Self::TIMED_OUT.to_owned())
     }
 
     /// What the model is told when nobody decides on a bridge
     /// [`with_control_messages`](Self::with_control_messages).
     pub const TIMED_OUT: &str = "Permission request timed out";
 
-    fn saying(timeout: Duration, timed_out: String) -> Self {
+    fn with_timeout_message(timeout: Duration, timed_out: String) -> Self {
         let events = broadcast::channel(EVENTS).0;
-        Self(Arc::new(Inner { timeout, timed_out, waiting: Mutex::default(), events }))
+        Self(Arc::new(BridgeInner { timeout, timed_out, waiting: Mutex::default(), events }))
     }
 
     /// Listens. Who starts to, or has missed events, finds what waits with
@@ -144,7 +144,7 @@ impl ApprovalBridge {
     /// Returns what waits, oldest first.
     pub fn pending(&self) -> Vec<PendingApproval> {
         let left = |until: Instant| until.saturating_duration_since(Instant::now());
-        let current = |it: &Waiting| PendingApproval {
+        let current = |it: &ApprovalWaiter| PendingApproval {
             remaining_ms: millis(left(it.until)),
             ..it.approval.clone()
         };
@@ -152,45 +152,48 @@ impl ApprovalBridge {
     }
 
     /// Decides. Only the first decision counts; a later one learns that it was too late.
-    pub fn decide(&self, id: &str, decision: Decision) -> Result<(), NotPending> {
-        let not_pending = || NotPending(id.to_owned());
+    pub fn decide(&self, id: &str, decision: PermissionResult) -> Result<(), NotPendingError> {
+        let not_pending = || NotPendingError(id.to_owned());
         let waiting = self.0.waiting().remove(id).ok_or_else(not_pending)?;
         let outcome = match decision {
-            Decision::Allow { .. } => Outcome::Allowed,
-            Decision::Deny { .. } => Outcome::Denied,
+            PermissionResult::Allow { .. } => BridgeOutcome::Allowed,
+            PermissionResult::Deny { .. } => BridgeOutcome::Denied,
         };
         waiting.decide.send(decision).map_err(|_| not_pending())?;
-        self.0.tell(id, outcome);
+        self.0.notify_settled(id, outcome);
         Ok(())
     }
 }
 
 impl PermissionHandler for ApprovalBridge {
-    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
+    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, PermissionResult> {
         let inner = self.0.clone();
         Box::pin(async move { inner.ask(request).await })
     }
 }
 
-impl Inner {
-    async fn ask(self: Arc<Self>, request: ToolRequest) -> Decision {
+impl BridgeInner {
+    async fn ask(self: Arc<Self>, request: ToolRequest) -> PermissionResult {
         let until = Instant::now() + self.timeout;
         let (decide, decided) = oneshot::channel();
         let approval = self.describe(&request);
-        let mut entry =
-            Entry { id: approval.id.clone(), inner: &self, outcome: Outcome::Cancelled };
+        let mut entry = ApprovalWaiterGuard {
+            id: approval.id.clone(),
+            inner: &self,
+            outcome: BridgeOutcome::Cancelled,
+        };
         let asked = BridgeEvent::Asked(Box::new(approval.clone()));
-        self.waiting().insert(approval.id.clone(), Waiting { approval, until, decide });
+        self.waiting().insert(approval.id.clone(), ApprovalWaiter { approval, until, decide });
         let _ = self.events.send(asked);
         tokio::select! {
             biased;
-            () = request.cancelled.cancelled() => Decision::deny("the request was taken back"),
+            () = request.cancelled.cancelled() => PermissionResult::deny("the request was taken back"),
             decision = timeout_at(until, decided) => match decision {
                 Ok(Ok(decision)) => decision,
-                Ok(Err(_)) => Decision::deny("the bridge is gone"),
+                Ok(Err(_)) => PermissionResult::deny("the bridge is gone"),
                 Err(_) => {
-                    entry.outcome = Outcome::TimedOut;
-                    Decision::deny(self.timed_out.clone())
+                    entry.outcome = BridgeOutcome::TimedOut;
+                    PermissionResult::deny(self.timed_out.clone())
                 }
             },
         }
@@ -212,28 +215,28 @@ impl Inner {
         }
     }
 
-    fn tell(&self, id: &str, outcome: Outcome) {
+    fn notify_settled(&self, id: &str, outcome: BridgeOutcome) {
         let _ = self.events.send(BridgeEvent::Settled { id: id.to_owned(), outcome });
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, ApprovalWaiter>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place in the list, given up however the wait ends; the callback may be dropped at any time.
-struct Entry<'a> {
+struct ApprovalWaiterGuard<'a> {
     id: String,
-    inner: &'a Inner,
-    outcome: Outcome,
+    inner: &'a BridgeInner,
+    outcome: BridgeOutcome,
 }
 
-impl Drop for Entry<'_> {
+impl Drop for ApprovalWaiterGuard<'_> {
     fn drop(&mut self) {
         // Whoever takes it out of the list tells of it: a decision may have been faster.
         let was_waiting = self.inner.waiting().remove(&self.id).is_some();
         if was_waiting {
-            self.inner.tell(&self.id, self.outcome);
+            self.inner.notify_settled(&self.id, self.outcome);
         }
     }
 }

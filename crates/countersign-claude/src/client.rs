@@ -3,27 +3,27 @@
 use std::ops::Deref;
 
 mod controls;
-mod open;
+mod handshake;
 mod prompt;
 
-pub use controls::Controls;
-pub(crate) use open::open;
-pub use prompt::{Priority, Prompt};
+pub use controls::SessionControls;
+pub(crate) use handshake::open_session;
+pub use prompt::{PromptPriority, UserPrompt};
 
-use crate::control::{Backlog, InitializeResponse, Session};
+use crate::control::{ControlSession, InitializeResponse, MessageBacklog};
 use crate::error::{ConnectError, SessionEnd};
 use crate::options::Options;
-use crate::process::Exit;
-use crate::transport::{Subprocess, Transport};
-use crate::turn::{Messages, Turn};
+use crate::process::ProcessExit;
+use crate::transport::{SubprocessTransport, Transport};
+use crate::turn::{MessageStream, TurnStream};
 
 /// A conversation with one CLI.
 ///
 /// ```no_run
-/// use countersign_claude::{Client, Options};
+/// use countersign_claude::{ClaudeClient, Options};
 ///
 /// # async fn talk() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::connect(Options::new()).await?;
+/// let client = ClaudeClient::connect(Options::new()).await?;
 /// println!("{}", client.send("What files are here?")?.text().await?);
 /// println!("{}", client.send("And which is the largest?")?.text().await?);
 /// client.close().await;
@@ -33,56 +33,56 @@ use crate::turn::{Messages, Turn};
 ///
 /// Dropping it closes the CLI's input, gives it a moment to write its transcript, and ends it with
 /// everything it started. [`close`](Self::close) does the same and waits.
-pub struct Client {
-    session: Session,
+pub struct ClaudeClient {
+    session: ControlSession,
     offers: InitializeResponse,
-    controls: Controls,
+    controls: SessionControls,
     verbatim: bool,
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for ClaudeClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("pid", &self.pid()).finish_non_exhaustive()
+        f.debug_struct("ClaudeClient").field("pid", &self.pid()).finish_non_exhaustive()
     }
 }
 
-impl Client {
+impl ClaudeClient {
     /// Starts a CLI and waits until it is ready.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
-        Self::connect_over(&Subprocess, options).await
+        Self::connect_with_transport(&SubprocessTransport, options).await
     }
 
     /// Starts a CLI by other means.
-    pub async fn connect_over(
+    pub async fn connect_with_transport(
         transport: &dyn Transport,
         options: Options,
     ) -> Result<Self, ConnectError> {
-        let (session, offers) = open(transport, &options, None).await?;
-        let controls = Controls::new(&session, &options);
+        let (session, offers) = open_session(transport, &options, None).await?;
+        let controls = SessionControls::new(&session, &options);
         Ok(Self { session, offers, controls, verbatim: options.verbatim_prompts })
     }
 
     /// Sends a prompt. One that is sent while another's turn runs waits for its own.
-    pub fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, SessionEnd> {
+    pub fn send(&self, prompt: impl Into<UserPrompt>) -> Result<TurnStream, SessionEnd> {
         let prompt = prompt.into();
         let uuid = prompt.uuid().to_owned();
         let queue = self.session.shared().send_prompt(&uuid, &prompt.to_line(self.verbatim))?;
-        Ok(Turn::new(uuid, queue))
+        Ok(TurnStream::new(uuid, queue))
     }
 
     /// Returns what belongs to no turn from now on: turns nobody asked for, such as when a
     /// background task is done, and what is said between turns. Without this it is thrown away.
-    pub fn unsolicited(&self) -> Messages {
-        Messages::new(self.session.shared().unsolicited())
+    pub fn unsolicited(&self) -> MessageStream {
+        MessageStream::new(self.session.shared().unsolicited())
     }
 
     /// Returns what the CLI offered when it started.
-    pub fn offers(&self) -> &InitializeResponse {
+    pub fn initialize_response(&self) -> &InitializeResponse {
         &self.offers
     }
 
     /// Returns the controls by themselves: they can be cloned, and outlive a borrow of the client.
-    pub fn controls(&self) -> &Controls {
+    pub fn controls(&self) -> &SessionControls {
         &self.controls
     }
 
@@ -92,13 +92,13 @@ impl Client {
     }
 
     /// Returns how much was read from the CLI and not yet by the caller.
-    pub fn backlog(&self) -> &Backlog {
+    pub fn backlog(&self) -> &MessageBacklog {
         self.session.shared().backlog()
     }
 
     /// Returns why the session is over, if it is.
-    pub fn ended(&self) -> Option<SessionEnd> {
-        self.session.shared().end()
+    pub fn end_reason(&self) -> Option<SessionEnd> {
+        self.session.shared().end_reason()
     }
 
     /// Returns the end of the CLI's error output.
@@ -107,21 +107,21 @@ impl Client {
     }
 
     /// Returns what is over once the CLI is gone.
-    pub(crate) fn gone(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.session.gone()
+    pub(crate) fn wait_until_exited(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.session.wait_until_exited()
     }
 
     /// Ends the conversation and waits until the CLI is gone.
-    pub async fn close(mut self) -> Exit {
+    pub async fn close(mut self) -> ProcessExit {
         self.session.close().await
     }
 }
 
 /// What a session that runs can be told, so that `client.interrupt()` will do.
-impl Deref for Client {
-    type Target = Controls;
+impl Deref for ClaudeClient {
+    type Target = SessionControls;
 
-    fn deref(&self) -> &Controls {
+    fn deref(&self) -> &SessionControls {
         &self.controls
     }
 }

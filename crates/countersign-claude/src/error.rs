@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::message::{KnownFault, ParseError, ResultMessage};
+use crate::message::{KnownFault, MessageParseError, ResultMessage};
 use crate::options::OptionsError;
-use crate::process::{Exit, LaunchError};
+use crate::process::{LaunchError, ProcessExit};
 
 /// Why a session did not come about.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum ConnectError {
     #[error(
         "the CLI did not answer within {after:?}{}{}",
         .last_mark.as_ref().map(|mark| format!(", it got as far as `{mark}`")).unwrap_or_default(),
-        said(.stderr)
+        stderr_suffix(.stderr)
     )]
     Timeout {
         /// How long it had.
@@ -94,10 +94,10 @@ pub enum SessionEnd {
     #[error("the session was closed")]
     Closed,
     /// The CLI ended.
-    #[error("the CLI ended {exit}{}", said(.stderr))]
+    #[error("the CLI ended {exit}{}", stderr_suffix(.stderr))]
     Exited {
         /// How.
-        exit: Exit,
+        exit: ProcessExit,
         /// The end of its error output.
         stderr: String,
     },
@@ -109,7 +109,7 @@ pub enum SessionEnd {
     )]
     Failed(Box<ResultMessage>, Option<KnownFault>),
     /// The line to it broke.
-    #[error("the line to the CLI broke: {reason}{}", said(.stderr))]
+    #[error("the line to the CLI broke: {reason}{}", stderr_suffix(.stderr))]
     Broken {
         /// How.
         reason: String,
@@ -134,7 +134,7 @@ pub enum StreamError {
     },
     /// A line that began like a message was none, and was skipped.
     #[error("a line was not a message and was skipped")]
-    Malformed(#[from] ParseError),
+    Malformed(#[from] MessageParseError),
     /// The session is over.
     #[error(transparent)]
     Ended(#[from] SessionEnd),
@@ -153,6 +153,6 @@ pub enum TurnError {
 }
 
 /// Returns what was said on the side, as the end of a sentence.
-fn said(stderr: &str) -> String {
+fn stderr_suffix(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("; it said: {stderr}") }
 }

@@ -12,7 +12,7 @@ pub mod details;
 mod event;
 mod input;
 mod output;
-mod ready;
+mod presets;
 #[cfg(test)]
 mod tests;
 
@@ -38,13 +38,13 @@ pub struct HookMatcher {
     pub(crate) event: HookEvent,
     pub(crate) matcher: Option<String>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) on_failure: OnFailure,
+    pub(crate) on_failure: HookFailurePolicy,
     pub(crate) handler: Arc<dyn HookHandler>,
 }
 
 /// What happens to the action when its hook fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum HookFailurePolicy {
     /// It goes ahead.
     #[default]
     Continue,
@@ -79,7 +79,7 @@ impl HookMatcher {
             event,
             matcher: None,
             timeout: None,
-            on_failure: OnFailure::Continue,
+            on_failure: HookFailurePolicy::Continue,
             handler: Arc::new(handler),
         }
     }
@@ -99,8 +99,8 @@ impl HookMatcher {
         self
     }
 
-    /// Sets what happens when it fails. A hook that guards something wants [`OnFailure::Block`].
-    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+    /// Sets what happens when it fails. A hook that guards something wants [`HookFailurePolicy::Block`].
+    pub fn on_failure(mut self, on_failure: HookFailurePolicy) -> Self {
         self.on_failure = on_failure;
         self
     }
@@ -117,7 +117,7 @@ impl HookMatcher {
                 if let Some(timeout) = hook.timeout {
                     entry.insert("timeout".into(), json!(timeout.as_secs().max(1)));
                 }
-                if hook.on_failure == OnFailure::Block {
+                if hook.on_failure == HookFailurePolicy::Block {
                     entry.insert("onFailure".into(), json!("block"));
                 }
             }
@@ -130,7 +130,7 @@ impl HookMatcher {
     }
 
     /// Returns the hook with that id.
-    pub(crate) fn by_id<'a>(hooks: &'a [Self], id: &str) -> Option<&'a Self> {
+    pub(crate) fn find_by_id<'a>(hooks: &'a [Self], id: &str) -> Option<&'a Self> {
         let place: usize = id.strip_prefix("hook_")?.parse().ok()?;
         hooks.get(place)
     }
@@ -140,14 +140,15 @@ impl HookMatcher {
     }
 
     /// Returns what to answer when the hook itself failed, if that is to block.
-    pub(crate) fn blocked(&self, why: &str) -> Option<HookOutput> {
+    pub(crate) fn blocking_output(&self, why: &str) -> Option<HookOutput> {
         match (self.on_failure, &self.event) {
-            (OnFailure::Block, HookEvent::PreToolUse) => Some(HookOutput::deny(why)),
-            (OnFailure::Block, HookEvent::UserPromptSubmit | HookEvent::UserPromptExpansion) => {
-                Some(HookOutput::block(why))
-            }
+            (HookFailurePolicy::Block, HookEvent::PreToolUse) => Some(HookOutput::deny(why)),
+            (
+                HookFailurePolicy::Block,
+                HookEvent::UserPromptSubmit | HookEvent::UserPromptExpansion,
+            ) => Some(HookOutput::block(why)),
             // The error reply is enough: the CLI goes on, or blocks, as it was told.
-            (OnFailure::Block | OnFailure::Continue, _) => None,
+            (HookFailurePolicy::Block | HookFailurePolicy::Continue, _) => None,
         }
     }
 }

@@ -19,7 +19,7 @@ mod tests;
 mod tool;
 
 pub(crate) use rpc::error as rpc_error;
-pub use tool::{Tool, ToolContent, ToolContext, ToolOutput};
+pub use tool::{SdkMcpTool, SdkMcpToolContent, SdkMcpToolContext, SdkMcpToolOutput};
 
 /// An MCP server that runs elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,7 +56,7 @@ pub enum McpServerConfig {
 /// An MCP server that runs in this process.
 ///
 /// ```
-/// use countersign_claude::{McpServer, Options, Tool};
+/// use countersign_claude::{McpServer, Options, SdkMcpTool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Add {
@@ -64,7 +64,7 @@ pub enum McpServerConfig {
 ///     b: i64,
 /// }
 ///
-/// let add = Tool::new("add", "Adds two numbers", async |args: Add, _| {
+/// let add = SdkMcpTool::new("add", "Adds two numbers", async |args: Add, _| {
 ///     (args.a + args.b).to_string()
 /// });
 /// let options = Options::new()
@@ -76,18 +76,18 @@ pub enum McpServerConfig {
 pub struct McpServer {
     name: String,
     timeout: Option<Duration>,
-    kind: Kind,
+    kind: McpServerKind,
 }
 
 #[derive(Clone)]
-enum Kind {
-    Tools(Arc<server::ToolServer>),
-    Raw(Arc<dyn RawServer>),
+enum McpServerKind {
+    Tools(Arc<server::McpToolServer>),
+    Raw(Arc<dyn RawMcpServer>),
 }
 
 /// A server that is given JSON-RPC messages as they come, to plug in another implementation of the
 /// protocol, with resources and prompts.
-pub trait RawServer: Send + Sync + 'static {
+pub trait RawMcpServer: Send + Sync + 'static {
     /// Takes a message of the client in. A request is answered, a notification is not.
     fn receive(
         &self,
@@ -100,19 +100,19 @@ impl McpServer {
     /// Makes a server without tools. Its name is part of theirs: `mcp__<server>__<tool>`.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         let name = name.into();
-        let server = server::ToolServer::new(name.clone(), version.into());
-        Self { name, timeout: None, kind: Kind::Tools(Arc::new(server)) }
+        let server = server::McpToolServer::new(name.clone(), version.into());
+        Self { name, timeout: None, kind: McpServerKind::Tools(Arc::new(server)) }
     }
 
     /// Makes a server that is given the messages as they come.
-    pub fn raw(name: impl Into<String>, server: impl RawServer) -> Self {
-        Self { name: name.into(), timeout: None, kind: Kind::Raw(Arc::new(server)) }
+    pub fn raw(name: impl Into<String>, server: impl RawMcpServer) -> Self {
+        Self { name: name.into(), timeout: None, kind: McpServerKind::Raw(Arc::new(server)) }
     }
 
     /// Adds a tool; one of the same name is replaced. A raw server knows its tools itself and
     /// stays as it is.
-    pub fn tool(mut self, tool: Tool) -> Self {
-        if let Kind::Tools(server) = &mut self.kind {
+    pub fn tool(mut self, tool: SdkMcpTool) -> Self {
+        if let McpServerKind::Tools(server) = &mut self.kind {
             Arc::make_mut(server).add(tool);
         }
         self
@@ -120,7 +120,7 @@ impl McpServer {
 
     /// Tells the model how to use the server.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        if let Kind::Tools(server) = &mut self.kind {
+        if let McpServerKind::Tools(server) = &mut self.kind {
             Arc::make_mut(server).instructions = Some(text.into());
         }
         self
@@ -144,8 +144,8 @@ impl McpServer {
     /// Takes a message in and returns the reply, which for a notification says nothing.
     pub(crate) async fn receive(&self, message: Value, cancelled: CancellationToken) -> Value {
         let reply = match &self.kind {
-            Kind::Tools(server) => server.receive(message, cancelled).await,
-            Kind::Raw(server) => server.receive(message, cancelled).await,
+            McpServerKind::Tools(server) => server.receive(message, cancelled).await,
+            McpServerKind::Raw(server) => server.receive(message, cancelled).await,
         };
         // The CLI waits for a reply to its control request even where the protocol has none.
         reply.unwrap_or_else(|| serde_json::json!({ "jsonrpc": "2.0", "result": {}, "id": 0 }))

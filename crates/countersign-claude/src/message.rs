@@ -1,10 +1,10 @@
 //! What the CLI says: one JSON object per line, typed where this version knows it, kept whole where
 //! it does not.
 //!
-//! Nothing is lost on the way in. A [`Frame`] keeps the line beside what was read from it, a type, a
+//! Nothing is lost on the way in. A [`MessageFrame`] keeps the line beside what was read from it, a type, a
 //! subtype, a block or a word that this version does not know becomes an `Unknown` or an `Other`
 //! that holds it, and a known message with a surprising field is still that message, without that
-//! field ([`Frame::surprises`] names it). The CLI gains fields and messages with every release; a
+//! field ([`MessageFrame::unexpected_fields`] names it). The CLI gains fields and messages with every release; a
 //! program that merely forwards them can use [`Message::raw`].
 
 mod api;
@@ -25,14 +25,15 @@ mod tests;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-pub use api::{ApiMessage, CacheCreation, ServerToolUsage, StopReason, Usage};
+pub use api::{ApiMessage, ApiUsage, CacheCreation, ServerToolUsage, StopReason};
 pub use assistant::{AssistantError, AssistantMessage};
 pub use block::{
-    Block, Content, Media, RedactedThinking, ServerToolUse, Text, Thinking, ToolResult, ToolUse,
+    ContentBlock, MediaBlock, MessageContent, RedactedThinkingBlock, ServerToolUseBlock, TextBlock,
+    ThinkingBlock, ToolResultBlock, ToolUseBlock,
 };
 pub use cost::format_cost;
 pub use fault::KnownFault;
-pub use frame::{Frame, ParseError, Unknown};
+pub use frame::{MessageFrame, MessageParseError, UnknownMessage};
 pub use notice::{
     AuthStatus, CommandLifecycle, CommandState, ConversationReset, PromptSuggestion,
     RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress, ToolUseSummary,
@@ -41,18 +42,20 @@ pub use result::{
     DeferredToolUse, ModelUsage, PermissionDenial, ResultMessage, ResultSubtype, TerminalReason,
 };
 pub use stream::{
-    ContentBlockDelta, ContentBlockStart, ContentBlockStop, Delta, Event, MessageDelta,
-    MessageStart, StreamEvent,
+    ApiStreamEvent, ContentBlockDelta, ContentBlockStart, ContentBlockStop, ContentDelta,
+    MessageDelta, MessageStart, StreamEvent,
 };
 pub use system::{
-    ApiRetry, BackgroundTasksChanged, CompactBoundary, CompactMetadata, HookProgress, HookResponse,
-    HookStarted, Init, InitServer, ModelRefusal, PermissionDenied, Plugin, SessionState,
-    SessionStateChanged, SessionTitleChanged, Status, SystemMessage, TaskNotification, TaskPatch,
-    TaskProgress, TaskStarted, TaskStatus, TaskUpdated, TaskUsage, ThinkingTokens,
+    ApiRetryMessage, BackgroundTasksChangedMessage, CompactBoundaryMessage, CompactMetadata,
+    HookProgressMessage, HookResponseMessage, HookStartedMessage, InitMcpServer, InitMessage,
+    ModelRefusalMessage, PermissionDeniedMessage, PluginInfo, SessionState,
+    SessionStateChangedMessage, SessionTitleChangedMessage, StatusMessage, SystemMessage,
+    TaskNotificationMessage, TaskPatch, TaskProgressMessage, TaskStartedMessage, TaskStatus,
+    TaskUpdatedMessage, TaskUsage, ThinkingTokensMessage,
 };
-pub use user::{Origin, OriginKind, UserBody, UserMessage};
+pub use user::{MessageOrigin, MessageOriginKind, UserMessage, UserMessageBody};
 
-use frame::Line;
+use frame::MessageLine;
 
 /// One message from the CLI.
 ///
@@ -62,31 +65,31 @@ use frame::Line;
 #[non_exhaustive]
 pub enum Message {
     /// What went to the model: results of tools, and prompts that are replayed.
-    User(Frame<UserMessage>),
+    User(MessageFrame<UserMessage>),
     /// What the model said: one frame for each finished block, several share one `message.id`.
-    Assistant(Frame<AssistantMessage>),
+    Assistant(MessageFrame<AssistantMessage>),
     /// Something about the session: its start, tasks, hooks, state.
-    System(Frame<SystemMessage>),
+    System(MessageFrame<SystemMessage>),
     /// A turn is over. Not necessarily the caller's: see [`ResultMessage::answers_the_caller`].
-    Result(Frame<ResultMessage>),
+    Result(MessageFrame<ResultMessage>),
     /// A piece of an answer while it is made; only with partial messages on.
-    StreamEvent(Frame<StreamEvent>),
+    StreamEvent(MessageFrame<StreamEvent>),
     /// How much of the subscription's allowance is used.
-    RateLimit(Frame<RateLimitEvent>),
+    RateLimit(MessageFrame<RateLimitEvent>),
     /// The conversation starts anew under another id; totals restart too.
-    ConversationReset(Frame<ConversationReset>),
+    ConversationReset(MessageFrame<ConversationReset>),
     /// How far a prompt has come, by the `uuid` its sender gave it.
-    CommandLifecycle(Frame<CommandLifecycle>),
+    CommandLifecycle(MessageFrame<CommandLifecycle>),
     /// A tool is still at work.
-    ToolProgress(Frame<ToolProgress>),
+    ToolProgress(MessageFrame<ToolProgress>),
     /// What a few tool calls did, in a sentence.
-    ToolUseSummary(Frame<ToolUseSummary>),
+    ToolUseSummary(MessageFrame<ToolUseSummary>),
     /// What the user may want to say next; comes after the result.
-    PromptSuggestion(Frame<PromptSuggestion>),
+    PromptSuggestion(MessageFrame<PromptSuggestion>),
     /// How the sign-in goes.
-    AuthStatus(Frame<AuthStatus>),
+    AuthStatus(MessageFrame<AuthStatus>),
     /// Anything else, as it came.
-    Unknown(Unknown),
+    Unknown(UnknownMessage),
 }
 
 impl Message {
@@ -94,55 +97,61 @@ impl Message {
     ///
     /// It fails only for what is no JSON object; every object is a message, if need be an unknown
     /// one.
-    pub fn parse(line: &str) -> Result<Self, ParseError> {
-        Self::read(Line::new(line.trim()))
+    pub fn parse(line: &str) -> Result<Self, MessageParseError> {
+        Self::read(MessageLine::new(line.trim()))
     }
 
     /// Reads one line and keeps it: [`parse`](Self::parse) without a copy.
-    pub fn from_line(line: String) -> Result<Self, ParseError> {
+    pub fn from_line(line: String) -> Result<Self, MessageParseError> {
         if line.starts_with('{') && line.ends_with('}') {
-            Self::read(Line::new(line))
+            Self::read(MessageLine::new(line))
         } else {
             Self::parse(&line)
         }
     }
 
-    fn read(line: Line) -> Result<Self, ParseError> {
-        let kind = match line.kind_in_front() {
+    fn read(line: MessageLine) -> Result<Self, MessageParseError> {
+        let kind = match line.peek_kind() {
             Some(kind) => kind.to_owned(),
-            None => line.check()?.kind.clone(),
+            None => line.parse_header()?.kind.clone(),
         };
-        let message = Self::of_kind(&kind, line);
+        let message = Self::from_kind(&kind, line);
         // What could be read is an object; of the rest nothing is known yet.
         if let Self::Unknown(unknown) = &message {
-            unknown.line().check()?;
+            unknown.line().parse_header()?;
         }
         Ok(message)
     }
 
-    fn of_kind(kind: &str, line: Line) -> Self {
+    fn from_kind(kind: &str, line: MessageLine) -> Self {
         match kind {
-            "user" => Frame::read(line).map_or_else(Self::Unknown, Self::User),
-            "assistant" => Frame::read(line).map_or_else(Self::Unknown, Self::Assistant),
+            "user" => MessageFrame::read(line).map_or_else(Self::Unknown, Self::User),
+            "assistant" => MessageFrame::read(line).map_or_else(Self::Unknown, Self::Assistant),
             "system" => system::read(line).map_or_else(Self::Unknown, Self::System),
-            "result" => Frame::read(line).map_or_else(Self::Unknown, Self::Result),
-            "stream_event" => Frame::read(line).map_or_else(Self::Unknown, Self::StreamEvent),
-            "rate_limit_event" => Frame::read(line).map_or_else(Self::Unknown, Self::RateLimit),
+            "result" => MessageFrame::read(line).map_or_else(Self::Unknown, Self::Result),
+            "stream_event" => {
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::StreamEvent)
+            }
+            "rate_limit_event" => {
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::RateLimit)
+            }
             "conversation_reset" => {
-                Frame::read(line).map_or_else(Self::Unknown, Self::ConversationReset)
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::ConversationReset)
             }
             "command_lifecycle" => {
-                Frame::read(line).map_or_else(Self::Unknown, Self::CommandLifecycle)
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::CommandLifecycle)
             }
-            "tool_progress" => Frame::read(line).map_or_else(Self::Unknown, Self::ToolProgress),
+            "tool_progress" => {
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::ToolProgress)
+            }
             "tool_use_summary" => {
-                Frame::read(line).map_or_else(Self::Unknown, Self::ToolUseSummary)
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::ToolUseSummary)
             }
             "prompt_suggestion" => {
-                Frame::read(line).map_or_else(Self::Unknown, Self::PromptSuggestion)
+                MessageFrame::read(line).map_or_else(Self::Unknown, Self::PromptSuggestion)
             }
-            "auth_status" => Frame::read(line).map_or_else(Self::Unknown, Self::AuthStatus),
-            _ => Self::Unknown(Unknown::of(line)),
+            "auth_status" => MessageFrame::read(line).map_or_else(Self::Unknown, Self::AuthStatus),
+            _ => Self::Unknown(UnknownMessage::from_line(line)),
         }
     }
 
@@ -151,21 +160,21 @@ impl Message {
         self.line().raw()
     }
 
-    /// The fields that did not have the shape this version expects; see [`Frame::surprises`].
-    pub fn surprises(&self) -> &[String] {
+    /// The fields that did not have the shape this version expects; see [`MessageFrame::unexpected_fields`].
+    pub fn unexpected_fields(&self) -> &[String] {
         match self {
-            Self::User(frame) => frame.surprises(),
-            Self::Assistant(frame) => frame.surprises(),
-            Self::System(frame) => frame.surprises(),
-            Self::Result(frame) => frame.surprises(),
-            Self::StreamEvent(frame) => frame.surprises(),
-            Self::RateLimit(frame) => frame.surprises(),
-            Self::ConversationReset(frame) => frame.surprises(),
-            Self::CommandLifecycle(frame) => frame.surprises(),
-            Self::ToolProgress(frame) => frame.surprises(),
-            Self::ToolUseSummary(frame) => frame.surprises(),
-            Self::PromptSuggestion(frame) => frame.surprises(),
-            Self::AuthStatus(frame) => frame.surprises(),
+            Self::User(frame) => frame.unexpected_fields(),
+            Self::Assistant(frame) => frame.unexpected_fields(),
+            Self::System(frame) => frame.unexpected_fields(),
+            Self::Result(frame) => frame.unexpected_fields(),
+            Self::StreamEvent(frame) => frame.unexpected_fields(),
+            Self::RateLimit(frame) => frame.unexpected_fields(),
+            Self::ConversationReset(frame) => frame.unexpected_fields(),
+            Self::CommandLifecycle(frame) => frame.unexpected_fields(),
+            Self::ToolProgress(frame) => frame.unexpected_fields(),
+            Self::ToolUseSummary(frame) => frame.unexpected_fields(),
+            Self::PromptSuggestion(frame) => frame.unexpected_fields(),
+            Self::AuthStatus(frame) => frame.unexpected_fields(),
             Self::Unknown(_) => &[],
         }
     }
@@ -236,7 +245,7 @@ impl Message {
     }
 
     /// The tools the model wants to have called, in order.
-    pub fn tool_uses(&self) -> Vec<&ToolUse> {
+    pub fn tool_uses(&self) -> Vec<&ToolUseBlock> {
         match self {
             Self::Assistant(said) => said.tool_uses().collect(),
             _ => Vec::new(),
@@ -255,10 +264,10 @@ impl Message {
 
     /// The fault of the CLI that this message shows, if it is one with a known story.
     pub fn known_fault(&self) -> Option<KnownFault> {
-        fault::recognise(self)
+        fault::detect_known_fault(self)
     }
 
-    fn line(&self) -> &Line {
+    fn line(&self) -> &MessageLine {
         match self {
             Self::User(frame) => frame.line(),
             Self::Assistant(frame) => frame.line(),

@@ -35,14 +35,14 @@ pub struct TranscriptBatch {
 }
 
 /// Entries that wait to be written.
-pub(crate) struct Mirror {
+pub(crate) struct TranscriptMirror {
     store: Arc<dyn TranscriptStore>,
     waiting: Vec<TranscriptBatch>,
     entries: usize,
     bytes: usize,
 }
 
-impl Mirror {
+impl TranscriptMirror {
     pub(crate) fn new(store: Arc<dyn TranscriptStore>) -> Self {
         Self { store, waiting: Vec::new(), entries: 0, bytes: 0 }
     }

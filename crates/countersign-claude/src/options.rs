@@ -15,7 +15,6 @@ use crate::mirror::TranscriptStore;
 use crate::permission::{DialogHandler, ElicitationHandler, PermissionHandler, PermissionMode};
 
 mod agent;
-mod check;
 mod conversation;
 mod environment;
 mod flags;
@@ -27,15 +26,16 @@ mod process;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod validate;
 
-pub use agent::{AgentDefinition, AgentMemory, AgentServer};
-pub use check::OptionsError;
-pub use environment::Variables;
-pub(crate) use limits::Limits;
+pub use agent::{AgentDefinition, AgentMcpServerSpec, AgentMemory};
+pub use environment::EnvironmentVariables;
+pub(crate) use limits::SessionLimits;
 pub use limits::{BACKLOG_LIMIT, LINE_LIMIT};
-pub use model::{Effort, SystemPrompt, Thinking, ThinkingDisplay};
-pub use process::{SettingSource, Settings, StderrLine};
-pub use tools::{Plugin, Skills, ToolSet};
+pub use model::{EffortLevel, SystemPrompt, ThinkingConfig, ThinkingDisplay};
+pub use process::{SettingSource, SettingsOverride, StderrCallback};
+pub use tools::{SdkPluginConfig, SkillSelection, ToolSet};
+pub use validate::OptionsError;
 
 /// What a session is started with.
 ///
@@ -59,8 +59,8 @@ pub struct Options {
     pub(crate) tools: Option<ToolSet>,
     pub(crate) allowed_tools: Vec<String>,
     pub(crate) disallowed_tools: Vec<String>,
-    pub(crate) skills: Option<Skills>,
-    pub(crate) plugins: Vec<Plugin>,
+    pub(crate) skills: Option<SkillSelection>,
+    pub(crate) plugins: Vec<SdkPluginConfig>,
     pub(crate) mcp_servers: BTreeMap<String, McpServerConfig>,
     pub(crate) mcp_config_file: Option<PathBuf>,
     pub(crate) strict_mcp_config: bool,
@@ -80,8 +80,8 @@ pub struct Options {
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
     pub(crate) betas: Vec<String>,
-    pub(crate) effort: Option<Effort>,
-    pub(crate) thinking: Option<Thinking>,
+    pub(crate) effort: Option<EffortLevel>,
+    pub(crate) thinking: Option<ThinkingConfig>,
     pub(crate) thinking_display: Option<ThinkingDisplay>,
     pub(crate) max_turns: Option<u32>,
     pub(crate) max_budget_usd: Option<f64>,
@@ -111,7 +111,7 @@ pub struct Options {
     pub(crate) agent_progress_summaries: bool,
     pub(crate) per_task_stop: bool,
 
-    pub(crate) settings: Option<Settings>,
+    pub(crate) settings: Option<SettingsOverride>,
     pub(crate) sandbox: Option<Map<String, Value>>,
     pub(crate) managed_settings: Option<Value>,
     pub(crate) setting_sources: Option<Vec<SettingSource>>,
@@ -127,8 +127,8 @@ pub struct Options {
     pub(crate) extra_args: BTreeMap<String, Option<String>>,
     pub(crate) debug: Option<String>,
     pub(crate) debug_file: Option<PathBuf>,
-    pub(crate) stderr: Option<StderrLine>,
-    pub(crate) limits: Limits,
+    pub(crate) stderr: Option<StderrCallback>,
+    pub(crate) limits: SessionLimits,
 }
 
 impl Options {
@@ -138,7 +138,7 @@ impl Options {
     }
 
     /// Whether the CLI may ask us something while it works, so that its input has to stay open.
-    pub(crate) fn is_asked_back(&self) -> bool {
+    pub(crate) fn needs_open_input(&self) -> bool {
         self.can_use_tool.is_some()
             || !self.hooks.is_empty()
             || !self.sdk_servers.is_empty()

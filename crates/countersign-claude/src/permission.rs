@@ -1,16 +1,17 @@
 //! `can_use_tool`: what the CLI asks before a tool runs, and what can be answered.
 
-mod ask;
 mod decision;
 mod mode;
 mod update;
+mod user_questions;
 
-pub use ask::{
-    Dialog, DialogAnswer, DialogHandler, Elicitation, ElicitationAnswer, ElicitationHandler,
-};
-pub use decision::{Decision, DecisionClass};
+pub use decision::{DecisionClass, PermissionResult};
 pub use mode::PermissionMode;
-pub use request::{MatchedRule, PermissionHandler, ToolRequest, ToolServer};
+pub use request::{MatchedRule, PermissionHandler, ToolRequest, ToolServerInfo};
 pub use update::{PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination};
+pub use user_questions::{
+    DialogAnswer, DialogHandler, DialogRequest, ElicitationAnswer, ElicitationHandler,
+    ElicitationRequest,
+};
 
 mod request;

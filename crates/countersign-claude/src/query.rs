@@ -7,13 +7,13 @@ use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt};
 
-use crate::client::{Controls, Prompt, open};
-use crate::control::{Backlog, InitializeResponse, Queue, Session};
+use crate::client::{SessionControls, UserPrompt, open_session};
+use crate::control::{ControlSession, InitializeResponse, MessageBacklog, MessageSender};
 use crate::error::{ConnectError, SessionEnd, StreamError};
 use crate::message::{Message, ResultMessage};
 use crate::options::Options;
-use crate::transport::{Subprocess, Transport};
-use crate::turn::Messages;
+use crate::transport::{SubprocessTransport, Transport};
+use crate::turn::MessageStream;
 
 /// Asks one thing and returns the stream of all that comes of it.
 ///
@@ -28,30 +28,30 @@ use crate::turn::Messages;
 /// # Ok(())
 /// # }
 /// ```
-pub async fn query(prompt: impl Into<Prompt>, options: Options) -> Result<Query, ConnectError> {
-    query_over(&Subprocess, prompt, options).await
+pub async fn query(prompt: impl Into<UserPrompt>, options: Options) -> Result<Query, ConnectError> {
+    query_with_transport(&SubprocessTransport, prompt, options).await
 }
 
 /// Asks one thing of a CLI that is started by other means.
-pub async fn query_over(
+pub async fn query_with_transport(
     transport: &dyn Transport,
-    prompt: impl Into<Prompt>,
+    prompt: impl Into<UserPrompt>,
     options: Options,
 ) -> Result<Query, ConnectError> {
-    let backlog = Arc::new(Backlog::new(options.limits.backlog));
-    let (queue, unread) = Queue::new(backlog);
-    let (session, offers) = open(transport, &options, Some(queue)).await?;
+    let backlog = Arc::new(MessageBacklog::new(options.limits.backlog));
+    let (queue, unread) = MessageSender::new(backlog);
+    let (session, offers) = open_session(transport, &options, Some(queue)).await?;
     let prompt = prompt.into();
     let line = prompt.to_line(options.verbatim_prompts);
     let shared = session.shared().clone();
-    let controls = Controls::new(&session, &options);
+    let controls = SessionControls::new(&session, &options);
     shared.send_prompt(prompt.uuid(), &line).map_err(ConnectError::Ended)?;
-    if options.is_asked_back() {
+    if options.needs_open_input() {
         tokio::spawn(async move { shared.end_input_after_run(options.limits.background).await });
     } else {
         shared.outgoing().close();
     }
-    Ok(Query { messages: Messages::new(unread), session, offers, controls })
+    Ok(Query { messages: MessageStream::new(unread), session, offers, controls })
 }
 
 /// A run: the stream of all its messages, until the CLI is gone.
@@ -60,10 +60,10 @@ pub async fn query_over(
 /// If the run fails, the last item says why. Dropping it ends the CLI.
 #[must_use = "a run's messages come only to who reads them, and dropping it ends it"]
 pub struct Query {
-    messages: Messages,
-    session: Session,
+    messages: MessageStream,
+    session: ControlSession,
     offers: InitializeResponse,
-    controls: Controls,
+    controls: SessionControls,
 }
 
 impl std::fmt::Debug for Query {
@@ -79,12 +79,12 @@ impl Query {
     }
 
     /// Returns what the CLI offered when it started.
-    pub fn offers(&self) -> &InitializeResponse {
+    pub fn initialize_response(&self) -> &InitializeResponse {
         &self.offers
     }
 
     /// Returns the controls by themselves: they can be cloned, and outlive a borrow of the run.
-    pub fn controls(&self) -> &Controls {
+    pub fn controls(&self) -> &SessionControls {
         &self.controls
     }
 
@@ -112,9 +112,9 @@ impl Query {
 /// What a run can be told, so that `query.interrupt()` will do. Once its input is closed, which is
 /// at once for a run that is never asked anything, the CLI hears nothing any more.
 impl Deref for Query {
-    type Target = Controls;
+    type Target = SessionControls;
 
-    fn deref(&self) -> &Controls {
+    fn deref(&self) -> &SessionControls {
         &self.controls
     }
 }

@@ -1,19 +1,19 @@
 //! Stored sessions: what the CLI keeps of conversations on disk, to list, read and change.
 //!
 //! The CLI appends every session to a file of its own, `projects/<key>/<id>.jsonl` in its
-//! configuration folder. [`Sessions`] reads these files and changes them the way the CLI itself does,
+//! configuration folder. [`StoredSessions`] reads these files and changes them the way the CLI itself does,
 //! by appending; a session that is renamed or forked here can be resumed by the CLI.
 //!
 //! Everything here blocks on the disk. In async code, call it in
 //! [`spawn_blocking`](tokio::task::spawn_blocking).
 
-mod chain;
-mod change;
-mod entry;
-mod file;
+mod conversation;
 mod fork;
 mod info;
-mod place;
+mod line_file;
+mod modify;
+mod session_files;
+mod transcript_entry;
 
 #[cfg(test)]
 mod tests;
@@ -22,26 +22,26 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-pub use fork::Fork;
+pub use fork::ForkSessionOptions;
 pub use info::SessionInfo;
 
 use crate::message::Message;
 
 /// The sessions in one configuration folder of the CLI.
 #[derive(Clone, Debug)]
-pub struct Sessions {
+pub struct StoredSessions {
     config: PathBuf,
 }
 
 /// Which sessions to list.
 #[derive(Clone, Debug, Default)]
-pub struct Listed {
+pub struct ListSessionsOptions {
     directory: Option<PathBuf>,
     offset: usize,
     limit: Option<usize>,
 }
 
-impl Listed {
+impl ListSessionsOptions {
     /// All there are, the newest first.
     pub fn all() -> Self {
         Self::default()
@@ -69,11 +69,11 @@ impl Listed {
     }
 }
 
-impl Sessions {
+impl StoredSessions {
     /// Takes the CLI's configuration folder: `~/.claude`, or what `CLAUDE_CONFIG_DIR` says.
     ///
     /// It need not exist: then there are no sessions.
-    pub fn at(config: impl Into<PathBuf>) -> Self {
+    pub fn from_config_dir(config: impl Into<PathBuf>) -> Self {
         Self { config: config.into() }
     }
 
@@ -81,21 +81,21 @@ impl Sessions {
     ///
     /// What has no title and no prompt to make one of is left out, and so are files that cannot be
     /// read.
-    pub fn list(&self, listed: &Listed) -> Result<Vec<SessionInfo>, SessionError> {
+    pub fn list(&self, listed: &ListSessionsOptions) -> Result<Vec<SessionInfo>, SessionError> {
         let mut files = match &listed.directory {
-            Some(directory) => place::of_directory(&self.config, directory)?,
-            None => place::all(&self.config)?,
+            Some(directory) => session_files::find_by_directory(&self.config, directory)?,
+            None => session_files::list_all(&self.config)?,
         };
         files.sort_by_key(|file| std::cmp::Reverse(file.modified));
-        let known = files.iter().filter_map(|file| info::read(file).ok());
+        let known = files.iter().filter_map(|file| info::read_session_info(file).ok());
         let shown = known.filter(|info| !info.summary.is_empty() && !info.is_sidechain);
         Ok(shown.skip(listed.offset).take(listed.limit.unwrap_or(usize::MAX)).collect())
     }
 
     /// Tells about one session.
     pub fn info(&self, id: &str) -> Result<SessionInfo, SessionError> {
-        let file = place::of_session(&self.config, id)?;
-        info::read(&file).map_err(SessionError::at(&file.path))
+        let file = session_files::find_by_id(&self.config, id)?;
+        info::read_session_info(&file).map_err(SessionError::disk_error(&file.path))
     }
 
     /// Reads the conversation: what the user and the model said, in order.
@@ -103,47 +103,48 @@ impl Sessions {
     /// It is the branch that a resumed session goes on with, since the last compaction. What the CLI
     /// says to the model on its own, and what subagents said, is left out.
     pub fn messages(&self, id: &str) -> Result<Vec<Message>, SessionError> {
-        let file = place::of_session(&self.config, id)?;
-        chain::conversation(&file.path, false).map_err(SessionError::at(&file.path))
+        let file = session_files::find_by_id(&self.config, id)?;
+        conversation::read_conversation(&file.path, false)
+            .map_err(SessionError::disk_error(&file.path))
     }
 
     /// Names the subagents of a session whose conversations are kept.
     pub fn subagents(&self, id: &str) -> Result<Vec<String>, SessionError> {
-        let file = place::of_session(&self.config, id)?;
-        let agents = place::subagents(&file)?;
+        let file = session_files::find_by_id(&self.config, id)?;
+        let agents = session_files::subagents(&file)?;
         Ok(agents.into_iter().map(|(agent, _)| agent).collect())
     }
 
     /// Reads the conversation of a subagent.
     pub fn subagent_messages(&self, id: &str, agent: &str) -> Result<Vec<Message>, SessionError> {
-        let file = place::of_session(&self.config, id)?;
-        let mut agents = place::subagents(&file)?.into_iter();
+        let file = session_files::find_by_id(&self.config, id)?;
+        let mut agents = session_files::subagents(&file)?.into_iter();
         let (_, path) = agents
             .find(|(name, _)| name == agent)
             .ok_or_else(|| SessionError::NoAgent { id: id.to_owned(), agent: agent.to_owned() })?;
-        chain::conversation(&path, true).map_err(SessionError::at(&path))
+        conversation::read_conversation(&path, true).map_err(SessionError::disk_error(&path))
     }
 
     /// Gives a session a title.
     pub fn rename(&self, id: &str, title: &str) -> Result<(), SessionError> {
-        change::rename(&place::of_session(&self.config, id)?, id, title)
+        modify::rename(&session_files::find_by_id(&self.config, id)?, id, title)
     }
 
     /// Puts a tag on a session, or takes it off.
     pub fn tag(&self, id: &str, tag: Option<&str>) -> Result<(), SessionError> {
-        change::tag(&place::of_session(&self.config, id)?, id, tag)
+        modify::tag(&session_files::find_by_id(&self.config, id)?, id, tag)
     }
 
     /// Deletes a session and the conversations of its subagents, for good.
     pub fn delete(&self, id: &str) -> Result<(), SessionError> {
-        change::delete(&place::of_session(&self.config, id)?)
+        modify::delete(&session_files::find_by_id(&self.config, id)?)
     }
 
     /// Copies a session under a new id and returns that: both go their own ways from there.
     ///
     /// The copy has the conversation, without the subagents' and without file checkpoints.
-    pub fn fork(&self, id: &str, fork: &Fork) -> Result<Uuid, SessionError> {
-        fork::copy(&place::of_session(&self.config, id)?, id, fork)
+    pub fn fork(&self, id: &str, fork: &ForkSessionOptions) -> Result<Uuid, SessionError> {
+        fork::fork_session(&session_files::find_by_id(&self.config, id)?, id, fork)
     }
 }
 
@@ -189,7 +190,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    fn disk_error(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::Disk { path: path.to_owned(), source }
     }
 }

@@ -6,46 +6,46 @@ use std::path::PathBuf;
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::options::{Options, StderrLine, Variables};
-use crate::process::{Exit, LaunchError, StderrTail};
+use crate::options::{EnvironmentVariables, Options, StderrCallback};
+use crate::process::{LaunchError, ProcessExit, StderrTail};
 
 mod lines;
 mod pipe;
 mod subprocess;
 
-pub use lines::{Line, Lines};
-pub use pipe::{FarEnd, Pipe};
-pub use subprocess::Subprocess;
+pub use lines::{OutputLine, OutputLineReader};
+pub use pipe::{PipeCliEnd, PipeTransport};
+pub use subprocess::SubprocessTransport;
 
 /// What carries the lines. Implement it to run the CLI in a container or on another machine.
 pub trait Transport: Send + Sync + 'static {
     /// Opens a line to a new CLI.
-    fn open(&self, launch: Launch) -> BoxFuture<'_, Result<Wire, LaunchError>>;
+    fn open(&self, launch: CliLaunch) -> BoxFuture<'_, Result<CliConnection, LaunchError>>;
 }
 
 /// How the CLI is to be started, worked out from the options.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct CliLaunch {
     /// The program, if it was named.
     pub program: Option<PathBuf>,
     /// The command line without the program.
     pub arguments: Vec<OsString>,
     /// The whole environment.
-    pub variables: Variables,
+    pub variables: EnvironmentVariables,
     /// The environment of this program, where the CLI's program is searched.
-    pub inherited: Variables,
+    pub inherited: EnvironmentVariables,
     /// The working directory.
     pub cwd: Option<PathBuf>,
     /// User and group to run as.
     pub run_as: Option<(u32, u32)>,
     /// What is told each line of the error output.
-    pub stderr: Option<StderrLine>,
+    pub stderr: Option<StderrCallback>,
 }
 
-impl Launch {
+impl CliLaunch {
     /// Works out how to start the CLI. This is where the environment of this program is read.
     pub fn new(options: &Options) -> Self {
-        let inherited: Variables = std::env::vars_os().collect();
+        let inherited: EnvironmentVariables = std::env::vars_os().collect();
         Self {
             program: options.cli_path.clone(),
             arguments: options.flags(),
@@ -59,7 +59,7 @@ impl Launch {
 }
 
 /// An open line to a CLI.
-pub struct Wire {
+pub struct CliConnection {
     /// What the CLI reads.
     pub input: Box<dyn AsyncWrite + Send + Unpin>,
     /// What the CLI writes.
@@ -67,15 +67,15 @@ pub struct Wire {
     /// What it says on the side.
     pub stderr: StderrTail,
     /// Whoever is at the other end.
-    pub peer: Box<dyn Peer>,
+    pub peer: Box<dyn CliPeer>,
 }
 
 /// Whoever is at the other end. Dropping it must end it.
-pub trait Peer: Send + 'static {
+pub trait CliPeer: Send + 'static {
     /// Returns its process id, if it is a process here.
     fn pid(&self) -> Option<u32>;
     /// Waits until it has ended. May be dropped and called again.
-    fn exited(&mut self) -> BoxFuture<'_, Exit>;
+    fn wait_for_exit(&mut self) -> BoxFuture<'_, ProcessExit>;
     /// Asks it to end.
     fn terminate(&mut self);
     /// Ends it.

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt};
 
-use crate::control::Unread;
+use crate::control::MessageReceiver;
 use crate::error::{StreamError, TurnError};
 use crate::message::{Message, ResultMessage};
 
@@ -15,14 +15,14 @@ use crate::message::{Message, ResultMessage};
 /// goes on; its messages are thrown away.
 #[derive(Debug)]
 #[must_use = "a turn's messages come only to who reads them"]
-pub struct Turn {
+pub struct TurnStream {
     uuid: String,
-    messages: Messages,
+    messages: MessageStream,
 }
 
-impl Turn {
-    pub(crate) fn new(uuid: String, queue: Unread) -> Self {
-        Self { uuid, messages: Messages::new(queue) }
+impl TurnStream {
+    pub(crate) fn new(uuid: String, queue: MessageReceiver) -> Self {
+        Self { uuid, messages: MessageStream::new(queue) }
     }
 
     /// Returns the prompt's id, which later messages, receipts and rewinds go by.
@@ -66,7 +66,7 @@ impl Turn {
     }
 }
 
-impl Stream for Turn {
+impl Stream for TurnStream {
     type Item = Result<Message, StreamError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -75,18 +75,18 @@ impl Stream for Turn {
 }
 
 /// A stream of messages.
-pub struct Messages {
-    queue: Unread,
+pub struct MessageStream {
+    queue: MessageReceiver,
 }
 
-impl std::fmt::Debug for Messages {
+impl std::fmt::Debug for MessageStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Messages").finish_non_exhaustive()
+        f.debug_struct("MessageStream").finish_non_exhaustive()
     }
 }
 
-impl Messages {
-    pub(crate) fn new(queue: Unread) -> Self {
+impl MessageStream {
+    pub(crate) fn new(queue: MessageReceiver) -> Self {
         Self { queue }
     }
 
@@ -96,7 +96,7 @@ impl Messages {
     }
 }
 
-impl Stream for Messages {
+impl Stream for MessageStream {
     type Item = Result<Message, StreamError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

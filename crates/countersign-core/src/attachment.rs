@@ -26,7 +26,7 @@ pub enum AttachmentKind {
 
 impl Attachment {
     /// Returns it as a block of the Messages API.
-    pub fn block(&self) -> Value {
+    pub fn to_api_block(&self) -> Value {
         let Self { kind, media_type, data } = self;
         let source = json!({"type": "base64", "media_type": media_type, "data": data});
         json!({"type": kind, "source": source})
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_block_has_the_shape_the_api_asks_for() {
         let block = |kind, media_type: &str| {
-            Attachment { kind, media_type: media_type.into(), data: "AA==".into() }.block()
+            Attachment { kind, media_type: media_type.into(), data: "AA==".into() }.to_api_block()
         };
         let source =
             |media_type| json!({"type": "base64", "media_type": media_type, "data": "AA=="});

@@ -14,7 +14,7 @@ pub struct ClientLook {
     pub file: Option<ClientFile>,
     /// The command that a call would run, if that only reads there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<ClientCommand>,
+    pub command: Option<ClientReadCommand>,
     /// Why the client would not run the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
@@ -34,7 +34,7 @@ pub struct ClientFile {
 
 /// A command that only reads, as the client's own reading of it found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientCommand {
+pub struct ClientReadCommand {
     /// The program that would run, in a folder that only the system and the user can change.
     pub program: String,
     /// What it would read there.

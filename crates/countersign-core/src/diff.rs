@@ -29,7 +29,7 @@ pub struct UnifiedDiff {
 
 /// A run of lines that is replaced: half-open ranges in the old and the new text.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct LineChange {
     old: (usize, usize),
     new: (usize, usize),
 }
@@ -43,18 +43,18 @@ impl UnifiedDiff {
     pub const TAIL: usize = 200;
 
     /// Returns the diff that turns `old` into `new`, with `path` in its header.
-    pub fn between(path: &str, old: &str, new: &str) -> Self {
-        Self::with_whole(path, old, new).0
+    pub fn from_texts(path: &str, old: &str, new: &str) -> Self {
+        Self::with_full_text(path, old, new).0
     }
 
     /// Returns the diff, and its whole text if it does not hold all of it.
     ///
     /// The whole text is that of `diff -u`: its lines with a `\n` between them.
-    pub fn with_whole(path: &str, old: &str, new: &str) -> (Self, Option<String>) {
+    pub fn with_full_text(path: &str, old: &str, new: &str) -> (Self, Option<String>) {
         let old_lines: Vec<&str> = lines(old);
         let new_lines: Vec<&str> = lines(new);
         let changes = changes(&old_lines, &new_lines);
-        let mut text = Ends::default();
+        let mut text = DiffLineBuffer::default();
         if !changes.is_empty() {
             text.push(format!("--- a/{path}"));
             text.push(format!("+++ b/{path}"));
@@ -71,11 +71,11 @@ impl UnifiedDiff {
 
 /// The lines of a diff as they come: both ends are kept, and the whole as one text.
 #[derive(Default)]
-struct Ends {
+struct DiffLineBuffer {
     /// The first lines, up to the limit.
-    first: Vec<Placed>,
+    first: Vec<NumberedDiffLine>,
     /// The last of those that came after them.
-    last: VecDeque<Placed>,
+    last: VecDeque<NumberedDiffLine>,
     count: usize,
     whole: String,
     /// How many lines of the old and the new text are passed.
@@ -83,13 +83,13 @@ struct Ends {
 }
 
 /// A line of a diff and how many lines of either text come before it.
-struct Placed {
+struct NumberedDiffLine {
     line: String,
     at: (usize, usize),
 }
 
-impl Ends {
-    fn push_hunk(&mut self, hunk: &[Change], old: &[&str], new: &[&str]) {
+impl DiffLineBuffer {
+    fn push_hunk(&mut self, hunk: &[LineChange], old: &[&str], new: &[&str]) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
         let before = first.old.0.min(CONTEXT);
         let after = (old.len() - last.old.1).min(CONTEXT);
@@ -122,7 +122,7 @@ impl Ends {
         }
         self.whole.push_str(&line);
         self.count += 1;
-        let placed = Placed { line, at: self.at };
+        let placed = NumberedDiffLine { line, at: self.at };
         if self.first.len() < UnifiedDiff::LINE_LIMIT {
             self.first.push(placed);
         } else {
@@ -135,7 +135,9 @@ impl Ends {
 
     /// Returns the lines that are kept, how many are not, and the whole text if some are not.
     fn finish(mut self) -> (Vec<String>, usize, Option<String>) {
-        let lines = |placed: Vec<Placed>| placed.into_iter().map(|it| it.line).collect::<Vec<_>>();
+        let lines = |placed: Vec<NumberedDiffLine>| {
+            placed.into_iter().map(|it| it.line).collect::<Vec<_>>()
+        };
         if self.count <= UnifiedDiff::LINE_LIMIT {
             return (lines(self.first), 0, None);
         }
@@ -151,7 +153,7 @@ impl Ends {
 }
 
 /// Returns the head of a hunk for lines whose own one is left out: who numbers lines goes by it.
-fn missing_head(tail: &[Placed]) -> Option<String> {
+fn missing_head(tail: &[NumberedDiffLine]) -> Option<String> {
     let first = tail.first().filter(|first| !first.line.starts_with('@'))?;
     let marks = tail.iter().map_while(|it| it.line.chars().next().filter(|mark| *mark != '@'));
     Some(head(first.at, marks.fold(first.at, passed)))
@@ -173,7 +175,7 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// Returns what differs. The diff algorithm sees only what lies between long equal runs.
-fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
+fn changes(old: &[&str], new: &[&str]) -> Vec<LineChange> {
     let equal =
         |old: &[&str], new: &[&str]| old.iter().zip(new).take_while(|(o, n)| o == n).count();
     let back = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
@@ -215,18 +217,18 @@ fn next_equal_run(old: &[&str], new: &[&str]) -> Option<(usize, usize)> {
 }
 
 /// Returns what differs, by the histogram algorithm.
-fn computed(old: &[&str], new: &[&str]) -> impl Iterator<Item = Change> {
+fn computed(old: &[&str], new: &[&str]) -> impl Iterator<Item = LineChange> {
     let input = interned(old, new);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let hunks: Vec<_> = diff.hunks().collect();
-    hunks.into_iter().map(|hunk| Change {
+    hunks.into_iter().map(|hunk| LineChange {
         old: (hunk.before.start as usize, hunk.before.end as usize),
         new: (hunk.after.start as usize, hunk.after.end as usize),
     })
 }
 
-impl Change {
+impl LineChange {
     fn moved(self, old: usize, new: usize) -> Self {
         Self {
             old: (self.old.0 + old, self.old.1 + old),
@@ -247,7 +249,7 @@ fn interned<'a>(old: &[&'a str], new: &[&'a str]) -> InternedInput<&'a str> {
 }
 
 /// Groups changes whose context would touch.
-fn hunks(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
+fn hunks(changes: &[LineChange]) -> impl Iterator<Item = &[LineChange]> {
     changes.chunk_by(|left, right| right.old.0 - left.old.1 <= 2 * CONTEXT)
 }
 

@@ -12,12 +12,12 @@ pub struct Digest(String);
 
 impl Digest {
     /// Returns the digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn for_bytes(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes).to_hex().to_string())
     }
 
     /// Returns the digest of several parts, each kept apart by its length.
-    pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub fn for_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             // The length in front keeps `ab`+`c` apart from `a`+`bc`.
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn parts_do_not_run_into_each_other() {
-        let digest = |parts: &[&str]| Digest::of_parts(parts.iter().map(|part| part.as_bytes()));
+        let digest = |parts: &[&str]| Digest::for_parts(parts.iter().map(|part| part.as_bytes()));
         assert_ne!(digest(&["ab", "c"]), digest(&["a", "bc"]));
         assert_ne!(digest(&["ab"]), digest(&["ab", ""]));
     }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Place;
+use crate::PathClass;
 
 /// A path that an effect touches, resolved, with what is known about where it lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
+pub struct EffectTarget {
     /// Absolute, links resolved as far as the path exists.
     pub path: PathBuf,
     /// Where that is.
-    pub place: Place,
+    pub place: PathClass,
     /// How it was written, absolute and without `..`, where links led elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<PathBuf>,
@@ -21,26 +21,26 @@ pub struct Target {
     pub shown: Option<String>,
 }
 
-impl Target {
+impl EffectTarget {
     /// Returns a path that is what it says.
-    pub fn new(path: impl Into<PathBuf>, place: Place) -> Self {
+    pub fn new(path: impl Into<PathBuf>, place: PathClass) -> Self {
         Self { path: path.into(), place, via: None, shown: None }
     }
 
     /// Returns the same as people read it who know it from another machine.
     #[must_use]
-    pub fn shown_as(self, shown: String) -> Self {
+    pub fn with_display_path(self, shown: String) -> Self {
         Self { shown: Some(shown), ..self }
     }
 
     /// Returns the path as people read it.
-    pub fn to_shown(&self) -> String {
+    pub fn display_path(&self) -> String {
         self.shown.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
     /// Returns the same as reached by a path that was written so.
     #[must_use]
-    pub fn written(self, path: PathBuf) -> Self {
+    pub fn with_written_path(self, path: PathBuf) -> Self {
         let via = Some(path).filter(|path| *path != self.path);
         Self { via, ..self }
     }
@@ -58,21 +58,21 @@ impl Target {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Effect {
     /// Reads a file or a folder.
-    Read(Target),
+    Read(EffectTarget),
     /// Reads everything below a folder.
-    ReadAll(Target),
+    ReadAll(EffectTarget),
     /// Creates or changes a file.
-    Write(Target),
+    Write(EffectTarget),
     /// Removes a file, or a folder that holds nothing.
-    Delete(Target),
+    Delete(EffectTarget),
     /// Removes a folder with all that is in it.
-    DeleteAll(Target),
+    DeleteAll(EffectTarget),
     /// Moves a file or a folder; what lay at the new place is gone.
     Rename {
         /// Where it was.
-        from: Target,
+        from: EffectTarget,
         /// Where it will be.
-        to: Target,
+        to: EffectTarget,
     },
     /// Talks to another machine.
     Net {
@@ -122,7 +122,7 @@ pub enum Effect {
 
 impl Effect {
     /// Returns what it changes: what is written, removed or moved, and where to.
-    pub fn changed(&self) -> Vec<&Target> {
+    pub fn changed_targets(&self) -> Vec<&EffectTarget> {
         match self {
             Self::Write(target) | Self::Delete(target) | Self::DeleteAll(target) => vec![target],
             Self::Rename { from, to } => vec![from, to],

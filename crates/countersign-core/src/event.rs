@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ApprovalId, ExecutionId, Executor, Status, ToolUseId, masked, masked_text};
+use crate::{ApprovalId, ExecutionId, ExecutionStatus, Executor, ToolUseId, mask_input, mask_text};
 
 /// How many tokens something took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Read by the model, from the cache or not.
     pub input_tokens: u64,
     /// Written by the model.
@@ -65,7 +65,7 @@ pub enum Event {
         /// Which.
         approval: ApprovalId,
         /// What became of it.
-        status: Status,
+        status: ExecutionStatus,
         /// Who decided, where somebody did.
         by: Option<String>,
         /// What they said.
@@ -84,7 +84,7 @@ pub enum Event {
         /// The tool.
         tool_name: String,
         /// The state.
-        status: Status,
+        status: ExecutionStatus,
         /// Who runs it.
         #[serde(default)]
         executor: Executor,
@@ -139,7 +139,7 @@ pub enum Event {
     /// A run came to its end.
     RunDone {
         /// What it took.
-        usage: Usage,
+        usage: TokenUsage,
         /// What it cost, as people read it, where somebody has told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<String>,
@@ -167,23 +167,23 @@ pub enum Event {
 impl Event {
     /// Returns the event as it is kept and shown: without secrets.
     #[must_use]
-    pub fn masked(self) -> Self {
+    pub fn mask_secrets(self) -> Self {
         match self {
-            Self::Prompt { text } => Self::Prompt { text: masked_text(&text) },
-            Self::Text { text } => Self::Text { text: masked_text(&text) },
+            Self::Prompt { text } => Self::Prompt { text: mask_text(&text) },
+            Self::Text { text } => Self::Text { text: mask_text(&text) },
             Self::ToolUse { id, name, input, agent } => {
-                Self::ToolUse { id, name, input: masked(&input), agent }
+                Self::ToolUse { id, name, input: mask_input(&input), agent }
             }
             Self::ToolResult { tool_use_id, content, is_error } => {
-                Self::ToolResult { tool_use_id, content: masked_text(&content), is_error }
+                Self::ToolResult { tool_use_id, content: mask_text(&content), is_error }
             }
             Self::ApprovalResolved { approval, status, by, feedback, edited_input } => {
-                let feedback = feedback.map(|text| masked_text(&text));
-                let edited_input = edited_input.map(|input| masked(&input));
+                let feedback = feedback.map(|text| mask_text(&text));
+                let edited_input = edited_input.map(|input| mask_input(&input));
                 Self::ApprovalResolved { approval, status, by, feedback, edited_input }
             }
             Self::RunFailed { code, message, hint } => {
-                Self::RunFailed { code, message: masked_text(&message), hint }
+                Self::RunFailed { code, message: mask_text(&message), hint }
             }
             other @ (Self::RunStarted { .. }
             | Self::RunResumed

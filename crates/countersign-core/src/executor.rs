@@ -19,12 +19,12 @@ pub enum Executor {
 
 impl Executor {
     /// Returns whether the call runs where its tool cannot be watched.
-    pub fn is_elsewhere(self) -> bool {
+    pub fn is_remote(self) -> bool {
         self != Self::Local
     }
 
     /// Returns whether whoever runs it says over the wire what came of it.
-    pub(crate) fn reports(self) -> bool {
+    pub(crate) fn sends_reports(self) -> bool {
         match self {
             Self::Client | Self::Caller => true,
             Self::Local | Self::ClaudeCli => false,
@@ -34,7 +34,7 @@ impl Executor {
     /// Returns how long an approved call may wait for somebody to run it, in seconds.
     ///
     /// Consent is given for now: what nobody has come for in this time is not run any more.
-    pub(crate) fn patience(self) -> Option<i64> {
+    pub(crate) fn claim_timeout_secs(self) -> Option<i64> {
         match self {
             // Whoever drives the run is there and starts it.
             Self::Local | Self::ClaudeCli => None,

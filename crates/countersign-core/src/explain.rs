@@ -6,14 +6,16 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::Value;
 
-use crate::{Outcome, Plan, Proposal, Reason, Risk, ToolCall, Verdict, canonical_json};
+use crate::{
+    CallPlan, GrantProposal, Risk, ToolCall, Verdict, VerdictAction, VerdictReason, canonical_json,
+};
 
 /// Above this many characters an input is not shown whole.
 const SHOWN: usize = 4_000;
 
 /// How an explanation is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ExplanationStyle {
     /// Letters only.
     Plain,
     /// With the colours of a terminal.
@@ -22,31 +24,31 @@ pub enum Look {
 
 /// What an explanation is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Explained<'a> {
+pub struct Explanation<'a> {
     /// The call.
     pub call: &'a ToolCall,
     /// What it would do.
-    pub plan: &'a Plan,
+    pub plan: &'a CallPlan,
     /// How risky that is.
     pub risk: Risk,
     /// What was said of it.
     pub verdict: &'a Verdict,
     /// What "always" could mean.
-    pub proposals: &'a [Proposal],
+    pub proposals: &'a [GrantProposal],
 }
 
 /// Tells a verdict in words.
-pub fn explain(explained: &Explained<'_>, look: Look) -> String {
-    let source = shown(explained.call);
+pub fn explain(explained: &Explanation<'_>, look: ExplanationStyle) -> String {
+    let source = describe_call(explained.call);
     let spans = spans(&source, explained.plan);
     let verdict = explained.verdict;
     let level = match verdict.outcome {
-        Outcome::Allow => Level::INFO.with_name("allow"),
-        Outcome::Ask => Level::WARNING.with_name("ask"),
-        Outcome::Deny => Level::ERROR.with_name("deny"),
+        VerdictAction::Allow => Level::INFO.with_name("allow"),
+        VerdictAction::Ask => Level::WARNING.with_name("ask"),
+        VerdictAction::Deny => Level::ERROR.with_name("deny"),
     };
     let mut snippet = Snippet::source(source.as_str()).path(explained.call.tool_name.as_str());
-    let mut beside: Vec<&Reason> = Vec::new();
+    let mut beside: Vec<&VerdictReason> = Vec::new();
     let labels: Vec<_> = verdict.reasons.iter().filter(|it| speaks(it, verdict)).collect();
     for reason in &labels {
         let Some(span) = reason.part.and_then(|part| spans.get(part).cloned().flatten()) else {
@@ -74,36 +76,37 @@ pub fn explain(explained: &Explained<'_>, look: Look) -> String {
         group = group.element(Level::HELP.message(help.as_str()));
     }
     let renderer = match look {
-        Look::Plain => Renderer::plain(),
-        Look::Coloured => Renderer::styled(),
+        ExplanationStyle::Plain => Renderer::plain(),
+        ExplanationStyle::Coloured => Renderer::styled(),
     };
     renderer.render(&[group])
 }
 
 /// Whether a reason belongs on the command itself: what decided, and all that nobody allowed.
-fn speaks(reason: &Reason, verdict: &Verdict) -> bool {
+fn speaks(reason: &VerdictReason, verdict: &Verdict) -> bool {
     let decides = reason.outcome == verdict.outcome && reason.rule.is_some();
-    decides || reason.outcome > Outcome::Allow
+    decides || reason.outcome > VerdictAction::Allow
 }
 
-fn title(explained: &Explained<'_>) -> String {
-    let Explained { verdict, risk, plan, .. } = explained;
+fn title(explained: &Explanation<'_>) -> String {
+    let Explanation { verdict, risk, plan, .. } = explained;
     let count = plan.commands.len();
-    let about = |outcome: Outcome| {
-        let parts = (0..count).filter(|part| verdict.of_part(*part) == Some(outcome)).count();
+    let about = |outcome: VerdictAction| {
+        let parts =
+            (0..count).filter(|part| verdict.action_for_part(*part) == Some(outcome)).count();
         if count > 1 { format!("{parts} of its {count} parts") } else { "it".to_owned() }
     };
     match verdict.outcome {
-        Outcome::Allow => format!("this runs without asking ({risk})"),
-        Outcome::Ask => {
-            format!("a person is asked: nothing allows {} ({risk})", about(Outcome::Ask))
+        VerdictAction::Allow => format!("this runs without asking ({risk})"),
+        VerdictAction::Ask => {
+            format!("a person is asked: nothing allows {} ({risk})", about(VerdictAction::Ask))
         }
-        Outcome::Deny => format!("this does not run, whoever asks ({risk})"),
+        VerdictAction::Deny => format!("this does not run, whoever asks ({risk})"),
     }
 }
 
 /// The call as it is shown: a command as it was written, other inputs as JSON.
-fn shown(call: &ToolCall) -> String {
+fn describe_call(call: &ToolCall) -> String {
     let text = match call.input.get("command").and_then(Value::as_str) {
         Some(command) if call.input.get("args").is_none() => command.to_owned(),
         _ => canonical_json(&call.input),
@@ -112,7 +115,7 @@ fn shown(call: &ToolCall) -> String {
 }
 
 /// Where each part stands in the text, as far as it does: inner scripts are written otherwise.
-fn spans(source: &str, plan: &Plan) -> Vec<Option<std::ops::Range<usize>>> {
+fn spans(source: &str, plan: &CallPlan) -> Vec<Option<std::ops::Range<usize>>> {
     let mut from = 0;
     let mut place = |text: &str| {
         let text = text.trim();
@@ -128,17 +131,17 @@ fn spans(source: &str, plan: &Plan) -> Vec<Option<std::ops::Range<usize>>> {
 }
 
 /// One line per part: what was said of it, what it is, what it would run.
-fn parts_table(explained: &Explained<'_>) -> Option<String> {
+fn parts_table(explained: &Explanation<'_>) -> Option<String> {
     let parts = &explained.plan.commands;
     if parts.len() < 2 {
         return None;
     }
     let width = parts.iter().map(|part| part.text.chars().count()).max().unwrap_or(0).min(48);
     let lines = parts.iter().enumerate().map(|(at, part)| {
-        let said = match explained.verdict.of_part(at) {
-            Some(Outcome::Allow) | None => "allow",
-            Some(Outcome::Ask) => "ask",
-            Some(Outcome::Deny) => "deny",
+        let said = match explained.verdict.action_for_part(at) {
+            Some(VerdictAction::Allow) | None => "allow",
+            Some(VerdictAction::Ask) => "ask",
+            Some(VerdictAction::Deny) => "deny",
         };
         let text: String = part.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text: String = if text.chars().count() > width {
@@ -146,14 +149,14 @@ fn parts_table(explained: &Explained<'_>) -> Option<String> {
         } else {
             text
         };
-        let why = explained.verdict.about(at).next().map(|reason| reason.text.as_str());
+        let why = explained.verdict.reasons_for_part(at).next().map(|reason| reason.text.as_str());
         format!("{:>2}  {said:<5}  {text:<width$}  {}", at + 1, why.unwrap_or("only reads"))
     });
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// What would change the verdict, each thing once.
-fn helps(explained: &Explained<'_>, reasons: &[&Reason]) -> Vec<String> {
+fn helps(explained: &Explanation<'_>, reasons: &[&VerdictReason]) -> Vec<String> {
     let mut changes: Vec<String> = Vec::new();
     let several = explained.plan.commands.len() > 1;
     for reason in reasons.iter().filter(|it| it.outcome == explained.verdict.outcome) {
@@ -173,7 +176,7 @@ fn helps(explained: &Explained<'_>, reasons: &[&Reason]) -> Vec<String> {
         several => helps.push(format!("what would change it:\n{}", several.join("\n"))),
     }
     let always = explained.proposals.iter().map(|it| it.rules.join("`, `")).collect::<Vec<_>>();
-    if explained.verdict.outcome == Outcome::Ask && !always.is_empty() {
+    if explained.verdict.outcome == VerdictAction::Ask && !always.is_empty() {
         helps.push(format!("\"always\" could mean `{}`", always.join("` or `")));
     }
     helps

@@ -41,7 +41,7 @@ const MODEL_MASK: &str = "[secret_removed]";
 const SHORTEST: usize = 6;
 
 /// Returns a tool's input with values masked that are secret by name or by look.
-pub fn masked(input: &Value) -> Value {
+pub fn mask_input(input: &Value) -> Value {
     Secrets::default().hide_in(input)
 }
 
@@ -54,7 +54,7 @@ fn is_secret_name(name: &str) -> bool {
 ///
 /// Words that are keys, private keys as a whole, passwords in addresses, and what follows a name like
 /// `token=` where it has the look of a value rather than of code.
-pub fn masked_text(text: &str) -> String {
+pub fn mask_text(text: &str) -> String {
     Secrets::default().hide_in_text(text)
 }
 
@@ -70,7 +70,7 @@ pub struct Secrets {
 
 impl Secrets {
     /// Returns the secrets that a value holds, by name or by look.
-    pub fn found_in(value: &Value) -> Self {
+    pub fn find_in(value: &Value) -> Self {
         let mut found = Self::default();
         found.learn(value);
         found
@@ -225,7 +225,7 @@ pub(crate) fn fits_mask(kept: &str, given: &str) -> bool {
 
 /// Returns whether a changed input still holds the mask of a secret that it was shown without.
 pub fn holds_mask(shown: &Value, changed: &Value) -> bool {
-    *shown != masked(shown) && canonical_json(changed).contains(MASK)
+    *shown != mask_input(shown) && canonical_json(changed).contains(MASK)
 }
 
 fn looks_like_a_key(word: &str) -> bool {
@@ -252,7 +252,7 @@ mod tests {
             "list": ["***", "plain"],
             "count": 3,
         });
-        assert_eq!(masked(&input), expected);
+        assert_eq!(mask_input(&input), expected);
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             ("the secret: it is easy", "the secret: it is easy"),
             ("npm run test --token-file x", "npm run test --token-file x"),
         ] {
-            assert_eq!(masked_text(text), expected);
+            assert_eq!(mask_text(text), expected);
         }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_secret_that_one_place_gives_away_is_hidden_in_all() {
         let call = json!({"api_key": "hunter2-x", "command": "mysql --password s3cret-pass db"});
-        let secrets = Secrets::found_in(&call);
+        let secrets = Secrets::find_in(&call);
         assert_eq!(
             secrets.hide_in_text("'--password' 's3cret-pass' said hunter2-x"),
             "'--password' '***' said ***"
@@ -298,7 +298,7 @@ mod tests {
             json!({"api_key": "[secret_removed]", "command": "mysql --password [secret_removed] db"})
         );
         // Too plain to be looked for: that would hide half of the text.
-        let plain = Secrets::found_in(&json!({"token": "string"}));
+        let plain = Secrets::find_in(&json!({"token": "string"}));
         assert_eq!(plain.hide_in_text("a string"), "a string");
     }
 
@@ -328,6 +328,6 @@ mod tests {
     #[test]
     fn text_without_secrets_is_unchanged() {
         let text = "sk-short naïve — ünïcode, sk- and \u{0} too";
-        assert_eq!(masked(&json!(text)), json!(text));
+        assert_eq!(mask_input(&json!(text)), json!(text));
     }
 }

@@ -5,8 +5,8 @@
 //! that it only reads here; what nothing allows asks. The mode says what becomes of that asking. No
 //! step can take back what another one said.
 
-mod cover;
-mod restrict;
+mod coverage;
+mod restrictions;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -16,15 +16,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::cover::Cover;
-use self::restrict::Restrict;
-use crate::rule::{Anchors, RuleSet};
-use crate::{Effect, Mode, Outcome, Plan, Reason, Risk, ToolCall, Verdict};
+use self::coverage::CoverageCheck;
+use self::restrictions::RestrictionCheck;
+use crate::rule::{PatternAnchors, RuleSet};
+use crate::{
+    CallPlan, Effect, PermissionMode, Risk, ToolCall, Verdict, VerdictAction, VerdictReason,
+};
 
 /// Who is there to be asked, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stance {
+pub enum Supervision {
     /// A person watches: what nothing allows asks.
     Attended {
         /// Whether LOW calls run without asking (S1's `auto_approve_read`).
@@ -43,108 +45,111 @@ pub enum Stance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// What holds where no rule speaks.
-    pub stance: Stance,
+    pub stance: Supervision,
     /// What becomes of calls that would ask.
-    pub mode: Mode,
+    pub mode: PermissionMode,
     /// What people have said beforehand.
     pub rules: Arc<RuleSet>,
 }
 
 /// A call as the policy looks at it.
-pub(crate) struct Case<'a> {
+pub(crate) struct PolicyCase<'a> {
     pub(crate) call: &'a ToolCall,
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a CallPlan,
     pub(crate) rules: &'a RuleSet,
-    pub(crate) mode: Mode,
+    pub(crate) mode: PermissionMode,
     pub(crate) now: Timestamp,
 }
 
 impl Policy {
     /// Returns the policy without rules.
-    pub fn without_rules(stance: Stance) -> Self {
-        let anchors = Anchors { root: "/".into(), home: None };
-        Self { stance, mode: Mode::Default, rules: Arc::new(RuleSet::empty(anchors)) }
+    pub fn without_rules(stance: Supervision) -> Self {
+        let anchors = PatternAnchors { root: "/".into(), home: None };
+        Self { stance, mode: PermissionMode::Default, rules: Arc::new(RuleSet::empty(anchors)) }
     }
 
     /// Returns the verdict on a call: pure, and with every reason kept.
-    pub fn verdict(&self, call: &ToolCall, plan: &Plan, risk: Risk, now: Timestamp) -> Verdict {
-        let case = Case { call, plan, rules: &self.rules, mode: self.mode, now };
+    pub fn verdict(&self, call: &ToolCall, plan: &CallPlan, risk: Risk, now: Timestamp) -> Verdict {
+        let case = PolicyCase { call, plan, rules: &self.rules, mode: self.mode, now };
         // What was said outright, and what only follows from nothing having been said.
-        let mut firm: Vec<_> = plan.effects.iter().filter_map(forbidden).collect();
-        firm.extend(Restrict::new(&case).reasons());
-        firm.extend(self.leaving(plan));
+        let mut firm: Vec<_> = plan.effects.iter().filter_map(hard_denial_reason).collect();
+        firm.extend(RestrictionCheck::new(&case).reasons());
+        firm.extend(self.sandbox_exit_reason(plan));
         let soft = match self.stance {
-            Stance::Attended { auto_approve_read } => {
-                let mut reasons = Cover::new(&case).reasons();
+            Supervision::Attended { auto_approve_read } => {
+                let mut reasons = CoverageCheck::new(&case).reasons();
                 if risk == Risk::Low && !auto_approve_read {
-                    reasons.push(Reason::new(
-                        Outcome::Ask,
+                    reasons.push(VerdictReason::new(
+                        VerdictAction::Ask,
                         "reading asks too: automatic approval of reads is off",
                     ));
                 }
                 reasons
             }
-            Stance::ToolDecides { needs_approval } => vec![tool_said(call, needs_approval)],
-            Stance::Unattended => {
-                vec![Reason::new(Outcome::Allow, "runs unattended: nothing is asked")]
+            Supervision::ToolDecides { needs_approval } => vec![tool_reason(call, needs_approval)],
+            Supervision::Unattended => {
+                vec![VerdictReason::new(VerdictAction::Allow, "runs unattended: nothing is asked")]
             }
         };
-        firm.extend(soft.into_iter().map(|reason| self.in_mode(reason)));
-        if self.mode == Mode::DontAsk {
-            firm = firm.into_iter().map(not_asked).collect();
+        firm.extend(soft.into_iter().map(|reason| self.apply_mode(reason)));
+        if self.mode == PermissionMode::DontAsk {
+            firm = firm.into_iter().map(deny_instead_of_ask).collect();
         }
         Verdict::from_reasons(firm)
     }
 
     /// To leave the sandbox is a question of its own: no rule and no mode answers it, only a person.
-    fn leaving(&self, plan: &Plan) -> Option<Reason> {
+    fn sandbox_exit_reason(&self, plan: &CallPlan) -> Option<VerdictReason> {
         let leaves = plan.effects.contains(&Effect::LeavesSandbox);
         let text = "leaves the sandbox: it could do anything its user can";
-        (leaves && self.stance != Stance::Unattended)
-            .then(|| Reason::new(Outcome::Ask, text).unless("run it inside the sandbox"))
+        (leaves && self.stance != Supervision::Unattended).then(|| {
+            VerdictReason::new(VerdictAction::Ask, text).with_remedy("run it inside the sandbox")
+        })
     }
 
-    fn in_mode(&self, reason: Reason) -> Reason {
+    fn apply_mode(&self, reason: VerdictReason) -> VerdictReason {
         match (self.mode, reason.outcome) {
-            (Mode::BypassPermissions, Outcome::Ask) => Reason { outcome: Outcome::Allow, ..reason },
+            (PermissionMode::BypassPermissions, VerdictAction::Ask) => {
+                VerdictReason { outcome: VerdictAction::Allow, ..reason }
+            }
             _ => reason,
         }
     }
 }
 
 /// With nobody to ask, what would ask is denied.
-fn not_asked(reason: Reason) -> Reason {
+fn deny_instead_of_ask(reason: VerdictReason) -> VerdictReason {
     match reason.outcome {
-        Outcome::Ask => Reason {
-            outcome: Outcome::Deny,
+        VerdictAction::Ask => VerdictReason {
+            outcome: VerdictAction::Deny,
             text: format!("{} (and this mode asks nobody)", reason.text),
             ..reason
         },
-        Outcome::Allow | Outcome::Deny => reason,
+        VerdictAction::Allow | VerdictAction::Deny => reason,
     }
 }
 
 /// The floor: holds in every stance and mode.
-fn forbidden(effect: &Effect) -> Option<Reason> {
+fn hard_denial_reason(effect: &Effect) -> Option<VerdictReason> {
     match effect {
         Effect::Forbidden { why } => Some(
-            Reason::new(Outcome::Deny, why.clone())
-                .unless("nothing: no rule and no mode allows it"),
+            VerdictReason::new(VerdictAction::Deny, why.clone())
+                .with_remedy("nothing: no rule and no mode allows it"),
         ),
         _ => None,
     }
 }
 
-fn tool_said(call: &ToolCall, needs_approval: bool) -> Reason {
+fn tool_reason(call: &ToolCall, needs_approval: bool) -> VerdictReason {
     let tool = &call.tool_name;
     if needs_approval {
-        Reason::new(Outcome::Ask, format!("`{tool}` asks before it runs"))
+        VerdictReason::new(VerdictAction::Ask, format!("`{tool}` asks before it runs"))
     } else {
-        Reason::new(Outcome::Allow, format!("`{tool}` does not ask"))
+        VerdictReason::new(VerdictAction::Allow, format!("`{tool}` does not ask"))
     }
 }
 
-impl Case<'_> {
+impl PolicyCase<'_> {
     /// Returns the command of the call that has an effect, if there is one.
     pub(crate) fn part_of(&self, effect: &Effect) -> Option<usize> {
         self.plan.commands.iter().position(|part| part.effects.contains(effect))

@@ -1,7 +1,7 @@
 //! Previews: what a person sees before they decide.
 
 mod line_endings;
-mod part;
+mod part_preview;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::line_endings::{FinalNewline, LineEnding, LineEndings};
-pub use self::part::PartPreview;
-use crate::{Digest, Rehearsal, UnifiedDiff, masked, masked_text};
+pub use self::part_preview::PartPreview;
+use crate::{Digest, RehearsalState, UnifiedDiff, mask_input, mask_text};
 
 /// A file as it was when the preview was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ impl DiffPreview {
     pub fn new(file_path: String, original: Option<&str>, new: &str, preimage: Preimage) -> Self {
         let before = original.unwrap_or_default();
         let carried = |text: &str| (text.len() <= Self::CONTENT_LIMIT).then(|| text.to_owned());
-        let (diff, whole) = UnifiedDiff::with_whole(&file_path, before, new);
+        let (diff, whole) = UnifiedDiff::with_full_text(&file_path, before, new);
         Self {
             is_new_file: original.is_none(),
             original_lines: before.lines().count(),
@@ -127,23 +127,23 @@ impl DiffPreview {
             original_content: carried(before),
             new_content: carried(new),
             omitted_lines: whole.as_ref().map(|_| diff.omitted),
-            full_digest: whole.as_ref().map(|whole| Digest::of(whole.as_bytes())),
+            full_digest: whole.as_ref().map(|whole| Digest::for_bytes(whole.as_bytes())),
             whole: whole.map(Into::into),
-            line_endings: original.and_then(|before| LineEndings::between(before, new)),
+            line_endings: original.and_then(|before| LineEndings::compare(before, new)),
             diff,
             ..Self::empty(file_path, preimage)
         }
     }
 
     /// Returns the preview of a file that is removed with its text.
-    pub fn of_deletion(file_path: String, original: &str, preimage: Preimage) -> Self {
+    pub fn for_deletion(file_path: String, original: &str, preimage: Preimage) -> Self {
         let change = Self::new(file_path, Some(original), "", preimage);
         Self { is_deleted: true, line_endings: None, ..change }
     }
 
     /// Returns the preview of a change where one side is no text: of `original` bytes (if a file
     /// stands there) to `new` bytes (if one will).
-    pub fn of_binary(
+    pub fn for_binary(
         file_path: String,
         original: Option<u64>,
         new: Option<u64>,
@@ -206,7 +206,7 @@ pub struct CommandPreview {
     pub canonical: Option<String>,
     /// What it did when it was tried out, where that was done while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rehearsal: Option<Rehearsal>,
+    pub rehearsal: Option<RehearsalState>,
 }
 
 impl Preview {
@@ -222,22 +222,22 @@ impl Preview {
 
     /// Returns the preview as it is kept and shown: without secrets, but for the diff itself.
     #[must_use]
-    pub fn masked(self) -> Self {
+    pub fn mask_secrets(self) -> Self {
         match self {
             Self::Command(preview) => Self::Command(CommandPreview {
                 // Quoted word by word, a secret may not look like one: then the form is not shown.
                 canonical: preview
                     .canonical
-                    .filter(|_| masked_text(&preview.command) == preview.command)
-                    .map(|text| masked_text(&text)),
-                command: masked_text(&preview.command),
-                description: preview.description.map(|text| masked_text(&text)),
-                warnings: preview.warnings.iter().map(|text| masked_text(text)).collect(),
-                rehearsal: preview.rehearsal.map(Rehearsal::masked),
+                    .filter(|_| mask_text(&preview.command) == preview.command)
+                    .map(|text| mask_text(&text)),
+                command: mask_text(&preview.command),
+                description: preview.description.map(|text| mask_text(&text)),
+                warnings: preview.warnings.iter().map(|text| mask_text(text)).collect(),
+                rehearsal: preview.rehearsal.map(RehearsalState::mask_secrets),
                 ..preview
             }),
             Self::Generic { input, preimages } => {
-                Self::Generic { input: masked(&input), preimages }
+                Self::Generic { input: mask_input(&input), preimages }
             }
             diff @ (Self::Diff(_) | Self::MultiDiff { .. }) => diff,
         }
@@ -248,7 +248,7 @@ impl Preview {
         match self {
             Self::Diff(file) => std::slice::from_ref(file),
             Self::MultiDiff { files, .. } => files,
-            Self::Command(_) => self.rehearsal().map(Rehearsal::files).unwrap_or_default(),
+            Self::Command(_) => self.rehearsal().map(RehearsalState::files).unwrap_or_default(),
             Self::Generic { .. } => &[],
         }
     }
@@ -259,7 +259,7 @@ impl Preview {
     }
 
     /// Returns how the rehearsal of a command stands, where there is one.
-    pub fn rehearsal(&self) -> Option<&Rehearsal> {
+    pub fn rehearsal(&self) -> Option<&RehearsalState> {
         match self {
             Self::Command(command) => command.rehearsal.as_ref(),
             Self::Diff(_) | Self::MultiDiff { .. } | Self::Generic { .. } => None,
@@ -267,7 +267,7 @@ impl Preview {
     }
 
     /// Returns it as it was before it was rehearsed.
-    pub(crate) fn unrehearsed(&self) -> Cow<'_, Self> {
+    pub(crate) fn without_rehearsal(&self) -> Cow<'_, Self> {
         match self {
             Self::Command(command) if command.rehearsal.is_some() => {
                 Cow::Owned(Self::Command(CommandPreview { rehearsal: None, ..command.clone() }))

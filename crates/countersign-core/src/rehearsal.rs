@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DiffPreview, Digest, masked_text};
+use crate::{DiffPreview, Digest, mask_text};
 
 /// Where the rehearsal of a call that waits stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Rehearsal {
+pub enum RehearsalState {
     /// It is under way.
     Running,
     /// It is over.
-    Done(Box<Rehearsed>),
+    Done(Box<RehearsalResult>),
     /// There is none.
     Impossible {
         /// Why not.
@@ -42,7 +42,7 @@ pub enum RehearsalEnd {
 
 /// What a command did in its rehearsal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rehearsed {
+pub struct RehearsalResult {
     /// How it ended.
     pub end: RehearsalEnd,
     /// What the model would be told.
@@ -61,9 +61,9 @@ pub struct Rehearsed {
     pub digest: Digest,
 }
 
-impl Rehearsal {
+impl RehearsalState {
     /// Returns the digest of what a yes keeps; none where a yes runs the command.
-    pub fn kept(&self) -> Option<&Digest> {
+    pub fn kept_digest(&self) -> Option<&Digest> {
         match self {
             Self::Done(done) if done.runs_again.is_none() => Some(&done.digest),
             Self::Done(_) | Self::Running | Self::Impossible { .. } => None,
@@ -88,10 +88,10 @@ impl Rehearsal {
 
     /// Returns it as it is kept and shown: without secrets, but for the diffs themselves.
     #[must_use]
-    pub fn masked(self) -> Self {
+    pub fn mask_secrets(self) -> Self {
         match self {
             Self::Done(done) => {
-                Self::Done(Box::new(Rehearsed { output: masked_text(&done.output), ..*done }))
+                Self::Done(Box::new(RehearsalResult { output: mask_text(&done.output), ..*done }))
             }
             other @ (Self::Running | Self::Impossible { .. }) => other,
         }

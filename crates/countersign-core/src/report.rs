@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Invalid, ToolOutput, canonical_json};
+use crate::{InvalidCall, ToolOutput, canonical_json};
 
 /// Above this many characters a stream is cut in the middle before the model reads it.
 const TOLD: usize = 100_000;
@@ -10,31 +10,31 @@ const TOLD: usize = 100_000;
 /// What a call gave back, in the words of whoever ran it: `success`, `stdout`, `stderr`, `exit_code`,
 /// and whatever else they say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report(
+pub struct ExecutionReport(
     // INVARIANT: the four fields, where they are there, have the types `read` asks for.
     Map<String, Value>,
 );
 
 /// How a call that ran elsewhere ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reported {
+pub enum ReportedOutcome {
     /// It ran.
-    Done(Report),
+    Done(ExecutionReport),
     /// It could not run, or broke off; why.
     Failed(String),
     /// It was not run: what is there is not what was shown; what that is.
     Drifted(String),
 }
 
-impl Report {
+impl ExecutionReport {
     /// Reads a report; the error says which field is wrong.
-    pub fn read(value: &Value) -> Result<Self, Invalid> {
+    pub fn from_json(value: &Value) -> Result<Self, InvalidCall> {
         let Value::Object(fields) = value else {
-            return Err(Invalid("`result` has to be an object".to_owned()));
+            return Err(InvalidCall("`result` has to be an object".to_owned()));
         };
         let check = |name: &str, fits: fn(&Value) -> bool, kind: &str| match fields.get(name) {
             Some(field) if !fits(field) => {
-                Err(Invalid(format!("`result.{name}` has to be {kind}")))
+                Err(InvalidCall(format!("`result.{name}` has to be {kind}")))
             }
             _ => Ok(()),
         };
@@ -46,14 +46,14 @@ impl Report {
     }
 
     /// Returns it as it is kept.
-    pub fn written(&self) -> String {
+    pub fn to_json_text(&self) -> String {
         canonical_json(&Value::Object(self.0.clone()))
     }
 
     /// Reads one that was kept; what cannot be read is told as it stands.
-    pub(crate) fn told_of(written: &str) -> ToolOutput {
-        match serde_json::from_str(written).ok().and_then(|value| Self::read(&value).ok()) {
-            Some(report) => report.told(),
+    pub(crate) fn parse_stored_output(written: &str) -> ToolOutput {
+        match serde_json::from_str(written).ok().and_then(|value| Self::from_json(&value).ok()) {
+            Some(report) => report.to_tool_output(),
             None => ToolOutput::error(written),
         }
     }
@@ -68,17 +68,17 @@ impl Report {
     }
 
     /// Returns what the model is told.
-    pub fn told(&self) -> ToolOutput {
+    pub fn to_tool_output(&self) -> ToolOutput {
         let text = |name| self.0.get(name).and_then(Value::as_str).unwrap_or_default();
         let closing = match self.0.get("exit_code").and_then(Value::as_i64) {
             Some(code) if code != 0 => format!("Exit code {code}"),
             _ => String::new(),
         };
-        let parts = [cut(text("stdout")), cut(text("stderr")), closing];
+        let parts = [truncate_middle(text("stdout")), truncate_middle(text("stderr")), closing];
         let parts: Vec<_> =
             parts.iter().map(|it| it.trim_end()).filter(|it| !it.is_empty()).collect();
         let content = match parts.as_slice() {
-            [] if self.has_more() => cut(&self.written()),
+            [] if self.has_more() => truncate_middle(&self.to_json_text()),
             [] => "(no output)".to_owned(),
             parts => parts.join("\n"),
         };
@@ -93,7 +93,7 @@ impl Report {
 }
 
 /// Leaves the two ends of a text that is too long.
-fn cut(text: &str) -> String {
+fn truncate_middle(text: &str) -> String {
     let count = text.chars().count();
     if count <= TOLD {
         return text.to_owned();
@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn the_two_ends_of_a_long_text_are_told() {
         let long = format!("{}{}", "a".repeat(TOLD), "z".repeat(TOLD));
-        let told = Report::read(&json!({"stdout": long})).unwrap().told().content;
+        let told =
+            ExecutionReport::from_json(&json!({"stdout": long})).unwrap().to_tool_output().content;
         assert!(told.starts_with("aaa") && told.ends_with("zzz"));
         assert!(told.contains("… 100000 characters left out …"), "{}", told.len());
     }
@@ -147,13 +148,13 @@ mod tests {
     #[track_caller]
     fn told(report: &Value, content: &str, is_error: bool) {
         let expected = ToolOutput { is_error, ..ToolOutput::ok(content) };
-        let read = Report::read(report).unwrap();
-        assert_eq!(read.told(), expected);
-        assert_eq!(Report::told_of(&read.written()), expected);
+        let read = ExecutionReport::from_json(report).unwrap();
+        assert_eq!(read.to_tool_output(), expected);
+        assert_eq!(ExecutionReport::parse_stored_output(&read.to_json_text()), expected);
     }
 
     #[track_caller]
     fn refused(report: &Value, why: &str) {
-        assert_eq!(Report::read(report), Err(Invalid(why.to_owned())));
+        assert_eq!(ExecutionReport::from_json(report), Err(InvalidCall(why.to_owned())));
     }
 }

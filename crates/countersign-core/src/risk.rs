@@ -1,13 +1,13 @@
 //! Risk: how much harm a call can do, from its effects alone.
 
-mod builds;
+mod build_commands;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{Side, Special, is_public};
-use crate::{Effect, Target};
+use crate::path_class::{SensitiveKind, WorkspaceSide, is_public};
+use crate::{Effect, EffectTarget};
 
 /// How much harm a call can do if it turns out to be wrong.
 ///
@@ -56,15 +56,15 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     match effect {
         Effect::Read(target) | Effect::ReadAll(target) => reading(target),
         Effect::Write(target) => writing(target),
-        Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.to_shown())),
+        Effect::Delete(target) => (Risk::High, format!("deletes `{}`", target.display_path())),
         Effect::DeleteAll(target) => {
-            (Risk::High, format!("deletes `{}` with all that is in it", target.to_shown()))
+            (Risk::High, format!("deletes `{}` with all that is in it", target.display_path()))
         }
         Effect::Rename { from, to } => renaming(from, to),
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
         Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),
         Effect::Env { name } => (Risk::High, format!("sets `{name}` for the programs that follow")),
-        Effect::Exec { argv, .. } if builds::is_one(argv) => {
+        Effect::Exec { argv, .. } if build_commands::is_build_command(argv) => {
             (Risk::Medium, "runs the project's own build or tests".to_owned())
         }
         Effect::Exec { argv, .. } => {
@@ -85,66 +85,70 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
     }
 }
 
-fn reading(target: &Target) -> (Risk, String) {
-    let path = target.to_shown();
+fn reading(target: &EffectTarget) -> (Risk, String) {
+    let path = target.display_path();
     match (target.place.special, target.place.side) {
-        (Some(Special::Secret), _) => {
+        (Some(SensitiveKind::Secret), _) => {
             (Risk::High, format!("reads `{path}`, which may hold secrets"))
         }
-        (_, Side::Outside) if target.names().all(is_public) => {
+        (_, WorkspaceSide::Outside) if target.names().all(is_public) => {
             (Risk::Low, format!("reads `{path}`, which describes the machine"))
         }
-        (_, Side::Outside) => (Risk::Medium, format!("reads `{path}`, outside the workspace")),
-        (_, Side::Inside) => (Risk::Low, "reads inside the workspace".to_owned()),
+        (_, WorkspaceSide::Outside) => {
+            (Risk::Medium, format!("reads `{path}`, outside the workspace"))
+        }
+        (_, WorkspaceSide::Inside) => (Risk::Low, "reads inside the workspace".to_owned()),
     }
 }
 
-fn writing(target: &Target) -> (Risk, String) {
-    let (path, place) = (target.to_shown(), target.place);
+fn writing(target: &EffectTarget) -> (Risk, String) {
+    let (path, place) = (target.display_path(), target.place);
     match (place.special, place.side) {
-        (Some(Special::Secret), _) => {
+        (Some(SensitiveKind::Secret), _) => {
             (Risk::High, format!("writes `{path}`, which may hold secrets"))
         }
-        (Some(Special::Protected), _) => {
+        (Some(SensitiveKind::Protected), _) => {
             (Risk::High, format!("writes `{path}`, which steers what runs later"))
         }
-        (Some(Special::RunsLater) | None, Side::Outside) => {
+        (Some(SensitiveKind::RunsLater) | None, WorkspaceSide::Outside) => {
             (Risk::High, format!("writes `{path}`, outside the workspace"))
         }
-        (Some(Special::RunsLater), Side::Inside) => {
+        (Some(SensitiveKind::RunsLater), WorkspaceSide::Inside) => {
             let name = path_name(target);
             (Risk::Medium, format!("changes `{name}`, which runs on the next build or install"))
         }
-        (None, Side::Inside) => (Risk::Medium, format!("changes `{path}`")),
+        (None, WorkspaceSide::Inside) => (Risk::Medium, format!("changes `{path}`")),
     }
 }
 
-fn path_name(target: &Target) -> String {
+fn path_name(target: &EffectTarget) -> String {
     let name = target.path.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.unwrap_or_else(|| target.to_shown())
+    name.unwrap_or_else(|| target.display_path())
 }
 
 /// A rename takes away at one end and writes at the other: the worse end decides.
-fn renaming(from: &Target, to: &Target) -> (Risk, String) {
+fn renaming(from: &EffectTarget, to: &EffectTarget) -> (Risk, String) {
     let (risk, why) = writing(from).max(writing(to));
-    let runs_later = |end: &Target| end.place.special == Some(Special::RunsLater);
+    let runs_later = |end: &EffectTarget| end.place.special == Some(SensitiveKind::RunsLater);
     if risk == Risk::Medium && !runs_later(from) && !runs_later(to) {
-        let (from, to) = (from.to_shown(), to.to_shown());
+        let (from, to) = (from.display_path(), to.display_path());
         return (risk, format!("moves `{from}` to `{to}`"));
     }
-    let (from, to) = (from.to_shown(), to.to_shown());
+    let (from, to) = (from.display_path(), to.display_path());
     (risk, format!("moves `{from}` to `{to}`: {why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Place;
+    use crate::PathClass;
 
-    const INSIDE: Place = Place { side: Side::Inside, special: None };
-    const OUTSIDE: Place = Place { side: Side::Outside, special: None };
-    const PROTECTED: Place = Place { side: Side::Inside, special: Some(Special::Protected) };
-    const SECRET: Place = Place { side: Side::Inside, special: Some(Special::Secret) };
+    const INSIDE: PathClass = PathClass { side: WorkspaceSide::Inside, special: None };
+    const OUTSIDE: PathClass = PathClass { side: WorkspaceSide::Outside, special: None };
+    const PROTECTED: PathClass =
+        PathClass { side: WorkspaceSide::Inside, special: Some(SensitiveKind::Protected) };
+    const SECRET: PathClass =
+        PathClass { side: WorkspaceSide::Inside, special: Some(SensitiveKind::Secret) };
 
     #[test]
     fn the_worst_effect_decides() {
@@ -159,13 +163,14 @@ mod tests {
 
     #[test]
     fn code_that_runs_by_itself_is_code_and_is_named() {
-        let later = Place { side: Side::Inside, special: Some(Special::RunsLater) };
-        let target = Target::new("/ws/package.json", later);
+        let later =
+            PathClass { side: WorkspaceSide::Inside, special: Some(SensitiveKind::RunsLater) };
+        let target = EffectTarget::new("/ws/package.json", later);
         check(&[Effect::Read(target.clone())], Risk::Low);
         check(&[Effect::Write(target.clone())], Risk::Medium);
         let why = factors(&[Effect::Write(target)]);
         assert_eq!(why[0].1, "changes `package.json`, which runs on the next build or install");
-        let outside = Place { side: Side::Outside, ..later };
+        let outside = PathClass { side: WorkspaceSide::Outside, ..later };
         check(&[write(outside)], Risk::High);
     }
 
@@ -217,15 +222,15 @@ mod tests {
         assert_eq!(factors(effects)[0].0, risk, "the first factor explains the risk");
     }
 
-    fn read(place: Place) -> Effect {
+    fn read(place: PathClass) -> Effect {
         Effect::Read(target(place))
     }
 
-    fn write(place: Place) -> Effect {
+    fn write(place: PathClass) -> Effect {
         Effect::Write(target(place))
     }
 
-    fn target(place: Place) -> Target {
-        Target::new("/p", place)
+    fn target(place: PathClass) -> EffectTarget {
+        EffectTarget::new("/p", place)
     }
 }

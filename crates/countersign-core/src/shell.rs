@@ -11,25 +11,25 @@
 //! rest) with `floor` beside all of it. The walk also writes the `canonical` form: what is executed
 //! instead of the text when nobody is asked.
 
+mod argument_grammar;
+mod argument_kinds;
 mod builtin;
 mod canonical;
 mod condition;
-mod dialect;
-mod expanded;
-mod floor;
-mod grammar;
-mod guard;
-mod judge;
-mod known;
+mod expanded_word;
+mod file_tree;
+mod hard_denial;
+mod judgement;
 mod lower;
-mod raw;
+mod portable_text;
+mod program_traits;
+mod raw_tokens;
+mod read_only_programs;
 mod redirect;
-mod script;
-mod simple;
-mod state;
+mod shell_state;
+mod simple_command;
 mod syntax;
-mod table;
-mod tree;
+mod text_guard;
 mod variable;
 mod word;
 mod wrapper;
@@ -38,7 +38,8 @@ mod wrapper;
 mod tests;
 
 pub use canonical::{
-    Assignment, Canonical, CanonicalCommand, CanonicalScript, CanonicalWord, Redirection, WordPiece,
+    CanonicalAssignment, CanonicalCommand, CanonicalCommandLine, CanonicalRedirection,
+    CanonicalScript, CanonicalWord, WordPiece,
 };
 
 use std::path::{Path, PathBuf};
@@ -46,22 +47,22 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::tree::{Search, Tree, TreeEntry, TreeKind};
-use crate::{Effect, Target};
+pub use self::file_tree::{FileTree, SearchScope, TreeEntry, TreeKind};
+use crate::{Effect, EffectTarget};
 
-use lower::Reading;
+use lower::LoweredCommand;
 
 /// What the analysis must know of the machine.
 ///
 /// Every answer that cannot be given is `None`, and `None` never makes a command look harmless.
 pub trait Machine: Sync {
     /// Returns where a path leads (links resolved, the missing rest attached) and what place that is.
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target>;
+    fn target(&self, cwd: &Path, path: &str) -> Option<EffectTarget>;
 
     /// Returns what a glob pattern matches now, each match resolved as by [`Machine::target`].
     ///
     /// In the pattern, `\` makes the next character literal.
-    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<EffectTarget>> {
         let _ = (cwd, pattern);
         None
     }
@@ -76,19 +77,19 @@ pub trait Machine: Sync {
     }
 
     /// Returns the secrets that a program meets which reads everything below a folder.
-    fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
+    fn secrets_below(&self, folder: &Path) -> Option<Vec<EffectTarget>> {
         let _ = folder;
         None
     }
 
     /// Returns where the links below a folder lead; no answer if one leads to another folder.
-    fn links_below(&self, folder: &Path) -> Option<Vec<Target>> {
+    fn links_below(&self, folder: &Path) -> Option<Vec<EffectTarget>> {
         let _ = folder;
         None
     }
 
     /// Returns where a path lies: as [`Machine::target`], but a link at its end is not followed.
-    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn entry(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         let _ = (cwd, path);
         None
     }
@@ -102,20 +103,25 @@ pub trait Machine: Sync {
     /// Returns what lies at a resolved path and everything below it, through no link.
     ///
     /// There is no answer for what cannot be read or is too large to be judged.
-    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+    fn tree(&self, path: &Path) -> Option<Arc<FileTree>> {
         let _ = path;
         None
     }
 
     /// Returns where each entry of a tree would come to lie if the tree were put at another resolved
     /// path, in the order of the tree's entries. Links at the destination are followed.
-    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<EffectTarget>> {
         let _ = (from, to);
         None
     }
 
     /// Returns the secrets below a folder that `rg` opens, started in `cwd`.
-    fn searched_secrets(&self, cwd: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+    fn searched_secrets(
+        &self,
+        cwd: &Path,
+        folder: &Path,
+        search: &SearchScope,
+    ) -> Option<Vec<EffectTarget>> {
         let _ = (cwd, folder, search);
         None
     }
@@ -157,13 +163,13 @@ pub trait Machine: Sync {
     }
 
     /// Returns the secrets that this folder's repository tracks, wherever in it they lie.
-    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<EffectTarget>> {
         let _ = cwd;
         None
     }
 
     /// Returns where those folders lead that this folder's repository tracks and that are links now.
-    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<EffectTarget>> {
         let _ = cwd;
         None
     }
@@ -171,7 +177,7 @@ pub trait Machine: Sync {
 
 /// Where and with what a command line would run.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct ShellContext<'a> {
     /// The folder it starts in, resolved.
     pub cwd: &'a Path,
     /// The user's home, for `~` and `$HOME`.
@@ -186,90 +192,90 @@ pub struct Context<'a> {
 
 /// What a command line would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Analysis {
+pub struct CommandAnalysis {
     /// Its simple commands, wherever they stand (pipelines, loops, substitutions, `sh -c`), in the
     /// order in which they are met.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CommandPart>,
     /// Everything it would do; never empty.
     pub effects: Vec<Effect>,
     /// What is denied whatever else holds.
-    pub floors: Vec<Floor>,
+    pub floors: Vec<HardDenial>,
     /// What makes the text hard to read for a person: invisible characters, padding and the like.
     pub warnings: Vec<String>,
     /// What is executed in its place when nobody is asked; none where the text cannot be expressed so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub canonical: Option<Canonical>,
+    pub canonical: Option<CanonicalCommandLine>,
 }
 
-impl Analysis {
+impl CommandAnalysis {
     /// Returns whether every part is proven to only read. Where it reads is in the effects.
     pub fn is_read_only(&self) -> bool {
         self.floors.is_empty()
-            && self.parts.iter().all(|part| part.finding == Finding::ReadOnly)
+            && self.parts.iter().all(|part| part.finding == PartFinding::ReadOnly)
             && self.effects.iter().all(Effect::is_read_only)
     }
 }
 
 /// One simple command of a command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct CommandPart {
     /// As it was written, wrappers and redirections included.
     pub text: String,
     /// The wrappers that were taken off, outermost first: `sudo`, `env`, `find -exec` …
     pub wrappers: Vec<String>,
     /// The words of the command itself, without wrappers.
-    pub argv: Vec<Word>,
+    pub argv: Vec<CommandWord>,
     /// The file that would run, where it was found and is trusted.
     pub program: Option<PathBuf>,
     /// What it would do.
     pub effects: Vec<Effect>,
     /// What was found out about it.
-    pub finding: Finding,
+    pub finding: PartFinding,
 }
 
 /// A word of a command, after the shell's expansions as far as they are known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
+pub struct CommandWord {
     /// As it was written.
     pub text: String,
     /// What the program gets.
-    pub value: Value,
+    pub value: WordValue,
     /// Whether a variable or a substitution had a hand in it.
     pub expanded: bool,
 }
 
-impl Word {
+impl CommandWord {
     /// Returns the text the program gets, if it is known.
     pub fn literal(&self) -> Option<&str> {
         match &self.value {
-            Value::Literal(text) => Some(text),
-            Value::Glob(_) | Value::Text | Value::Words => None,
+            WordValue::Literal(text) => Some(text),
+            WordValue::Glob(_) | WordValue::Text | WordValue::Words => None,
         }
     }
 
     /// Returns the word as rules compare it: what the program gets, or else what was written.
-    pub fn shown(&self) -> &str {
+    pub fn effective_text(&self) -> &str {
         self.literal().unwrap_or(&self.text)
     }
 
     fn with_literal(self, text: &str) -> Self {
-        Self { value: Value::Literal(text.to_owned()), ..self }
+        Self { value: WordValue::Literal(text.to_owned()), ..self }
     }
 
-    fn plain(text: &str) -> Self {
-        let value = Value::Literal(text.to_owned());
+    fn from_literal(text: &str) -> Self {
+        let value = WordValue::Literal(text.to_owned());
         Self { text: text.to_owned(), value, expanded: false }
     }
 
     fn unknown_many(text: &str) -> Self {
-        Self { text: text.to_owned(), value: Value::Words, expanded: true }
+        Self { text: text.to_owned(), value: WordValue::Words, expanded: true }
     }
 }
 
 /// What is known of a word before it is expanded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
-pub enum Value {
+pub enum WordValue {
     /// Exactly this.
     Literal(String),
     /// Every path that matches, or the pattern itself if none does.
@@ -283,7 +289,7 @@ pub enum Value {
 /// What was found out about a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Finding {
+pub enum PartFinding {
     /// Proven to only read what its effects list.
     ReadOnly,
     /// Proven to change only what its effects list.
@@ -297,29 +303,29 @@ pub enum Finding {
 
 /// Something that is denied whatever else holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Floor {
+pub struct HardDenial {
     /// Why, for the person who reads the refusal.
     pub reason: String,
 }
 
 /// Reads a command line.
-pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
-    let warnings = guard::hazards(command);
-    let mut floors = guard::forbidden(command);
-    let Reading { parts, mut effects, script } = match guard::admit(command) {
-        Ok(size) => lower::run(command, size, context, &mut floors),
+pub fn analyse(command: &str, context: &ShellContext<'_>) -> CommandAnalysis {
+    let warnings = text_guard::find_hazards(command);
+    let mut floors = text_guard::find_denials(command);
+    let LoweredCommand { parts, mut effects, script } = match text_guard::admit(command) {
+        Ok(size) => lower::lower_command(command, size, context, &mut floors),
         Err(why) => {
             // Floors are looked for even in a text that cannot be read.
-            floors.extend(raw::floors(command, context));
-            Reading::opaque(why)
+            floors.extend(raw_tokens::find_denials(command, context));
+            LoweredCommand::opaque(why)
         }
     };
-    let canonical = script.and_then(|script| Canonical::new(command, script));
+    let canonical = script.and_then(|script| CanonicalCommandLine::new(command, script));
     // What cannot be executed as it was judged was not judged.
     effects.extend(canonical.as_ref().err().map(|why| Effect::Opaque { why: why.clone() }));
     let unclear = warnings.iter().filter(|warning| warning.hides).map(|warning| &warning.text);
     effects.extend(unclear.map(|why| Effect::Opaque { why: why.clone() }));
-    effects.extend(variable::of_call(context.env));
+    effects.extend(variable::env_effects(context.env));
     let mut once = Vec::new();
     for effect in effects {
         if !once.contains(&effect) {
@@ -327,7 +333,7 @@ pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
         }
     }
     floors.dedup();
-    Analysis {
+    CommandAnalysis {
         parts,
         effects: known_or_opaque(once, context),
         floors,
@@ -337,7 +343,7 @@ pub fn analyse(command: &str, context: &Context<'_>) -> Analysis {
 }
 
 /// A command without effects (`pwd`, `true`) still looks at the folder it runs in.
-fn known_or_opaque(effects: Vec<Effect>, context: &Context<'_>) -> Vec<Effect> {
+fn known_or_opaque(effects: Vec<Effect>, context: &ShellContext<'_>) -> Vec<Effect> {
     if !effects.is_empty() {
         return effects;
     }

@@ -1,6 +1,6 @@
 //! Changes at the gate: what calls did to files, kept so that a person can undo it.
 
-use countersign_core::{ApprovalId, Change, ProjectId, ToolCall};
+use countersign_core::{ApprovalId, FileChange, ProjectId, ToolCall};
 
 use crate::gate::Gate;
 use crate::store::{ChangedFiles, StoreError};
@@ -8,25 +8,25 @@ use crate::store::{ChangedFiles, StoreError};
 impl Gate {
     /// Keeps what is there before a call runs. Of several looks the first holds: by the next the call may
     /// be running.
-    pub async fn keep_before(
+    pub async fn record_state_before(
         &self,
         approval: ApprovalId,
         call: &ToolCall,
-        changes: &[Change],
+        changes: &[FileChange],
     ) -> Result<(), StoreError> {
         let now = self.inner().clock.now();
-        self.store().keep_before(approval, call, changes, now).await
+        self.store().record_state_before(approval, call, changes, now).await
     }
 
     /// Keeps what a call has left, in place of what was known of it.
-    pub async fn keep_changes(
+    pub async fn record_changes(
         &self,
         approval: ApprovalId,
         call: &ToolCall,
-        changes: &[Change],
+        changes: &[FileChange],
     ) -> Result<(), StoreError> {
         let now = self.inner().clock.now();
-        self.store().keep_changes(approval, call, changes, now).await
+        self.store().record_changes(approval, call, changes, now).await
     }
 
     /// Records that somebody has undone calls of one conversation, and how many files that put back.

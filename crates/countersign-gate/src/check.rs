@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    Outcome, Plan, Planner, Proposal, Reason, Risk, Rule, ToolCall, Verdict, risk,
+    CallPlan, GrantProposal, Planner, Risk, Rule, ToolCall, Verdict, VerdictAction, VerdictReason,
+    risk,
 };
 
 use crate::gate::Gate;
-use crate::rules::{Terms, offered};
+use crate::rules::{SubmitOptions, offer_proposals};
 use crate::store::StoreError;
-use crate::submit::off_runtime;
+use crate::submit::ask_planner;
 
 /// What the gate would say of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CallCheck {
     /// The call.
     pub call: ToolCall,
     /// What it would do; nothing is known of one that cannot run as it was made.
-    pub plan: Plan,
+    pub plan: CallPlan,
     /// How risky that is.
     pub risk: Risk,
     /// The word on it.
     pub verdict: Verdict,
     /// What "always" could mean.
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<GrantProposal>,
 }
 
 impl Gate {
@@ -34,35 +35,35 @@ impl Gate {
         &self,
         call: ToolCall,
         planner: Arc<dyn Planner>,
-        terms: Terms,
+        terms: SubmitOptions,
         own: Option<Vec<Rule>>,
-    ) -> Result<Checked, StoreError> {
+    ) -> Result<CallCheck, StoreError> {
         let now = self.inner().clock.now();
         let rules = match own {
             Some(own) => self.rules_with(&call.project, own).await,
             None => self.rules(&call.project, Some(&call.session)).await?,
         };
-        let plan = match off_runtime(call.clone(), &planner, <dyn Planner>::plan).await {
+        let plan = match ask_planner(call.clone(), &planner, <dyn Planner>::plan).await {
             Ok(plan) => plan,
-            Err(why) => return Ok(Checked::refused(call, why)),
+            Err(why) => return Ok(CallCheck::for_invalid_call(call, why)),
         };
         let risk = risk::assess(&plan.effects);
-        let policy = terms.under(rules);
+        let policy = terms.into_policy(rules);
         let verdict = policy.verdict(&call, &plan, risk, now);
         let proposals = match verdict.outcome {
-            Outcome::Ask => offered(&policy, &call, &plan, &verdict, now),
-            Outcome::Allow | Outcome::Deny => Vec::new(),
+            VerdictAction::Ask => offer_proposals(&policy, &call, &plan, &verdict, now),
+            VerdictAction::Allow | VerdictAction::Deny => Vec::new(),
         };
-        let proposals = self.counted(&call.project, proposals).await?;
-        Ok(Checked { call, plan, risk, verdict, proposals })
+        let proposals = self.count_proposal_matches(&call.project, proposals).await?;
+        Ok(CallCheck { call, plan, risk, verdict, proposals })
     }
 }
 
-impl Checked {
+impl CallCheck {
     /// Returns what is said of a call that cannot run as it was made.
-    pub fn refused(call: ToolCall, why: impl Into<String>) -> Self {
-        let plan = Plan::new(Vec::new(), format!("Use `{}`", call.tool_name));
-        let verdict = Verdict::from_reasons(vec![Reason::new(Outcome::Deny, why)]);
+    pub fn for_invalid_call(call: ToolCall, why: impl Into<String>) -> Self {
+        let plan = CallPlan::new(Vec::new(), format!("Use `{}`", call.tool_name));
+        let verdict = Verdict::from_reasons(vec![VerdictReason::new(VerdictAction::Deny, why)]);
         Self { call, plan, risk: Risk::High, verdict, proposals: Vec::new() }
     }
 }

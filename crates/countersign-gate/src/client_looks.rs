@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ClientLook, ClientWitness, Effect, ExecutionId, Executor, Outcome, Planner, Preview,
-    ProjectId, Reason, ToolCall, Verdict,
+    ClientLook, ClientWitness, Effect, Execution, ExecutionId, Executor, Planner, Preview,
+    ProjectId, ToolCall, Verdict, VerdictAction, VerdictReason,
 };
 use tokio::sync::Notify;
 
-use crate::clock::after;
+use crate::clock::time_after;
 use crate::gate::Gate;
 use crate::store::StoreError;
 
@@ -30,10 +30,10 @@ const LOOKED_AT: &[&str] = &["write_file", "execute_command"];
 
 /// Who waits in this process for what a client says.
 #[derive(Debug, Default)]
-pub(crate) struct ClientLooks(Mutex<HashMap<ExecutionId, Arc<Notify>>>);
+pub(crate) struct ClientLookWaiters(Mutex<HashMap<ExecutionId, Arc<Notify>>>);
 
 /// What came of asking the client.
-pub(crate) enum LookOutcome {
+pub(crate) enum ClientLookOutcome {
     /// It is not for a client, or not about what is there.
     NotAsked,
     /// It said this.
@@ -60,27 +60,27 @@ impl Gate {
     }
 
     /// Asks the client that would run a call what is there.
-    pub(crate) async fn look_at_client(&self, call: &ToolCall) -> LookOutcome {
+    pub(crate) async fn look_at_client(&self, call: &ToolCall) -> ClientLookOutcome {
         if call.executor != Executor::Client || !LOOKED_AT.contains(&call.tool_name.as_str()) {
-            return LookOutcome::NotAsked;
+            return ClientLookOutcome::NotAsked;
         }
         match Box::pin(self.ask_client(call)).await {
             Ok(outcome) => outcome,
             Err(error) => {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "a client could not be asked what is there");
-                LookOutcome::Unseen("the client could not be asked")
+                ClientLookOutcome::Unseen("the client could not be asked")
             }
         }
     }
 
-    async fn ask_client(&self, call: &ToolCall) -> Result<LookOutcome, StoreError> {
+    async fn ask_client(&self, call: &ToolCall) -> Result<ClientLookOutcome, StoreError> {
         let store = &self.inner().store;
-        let Some(executor) = store.executor_of(&call.project).await? else {
-            return Ok(LookOutcome::Unseen("no client is connected"));
+        let Some(executor) = store.connected_executor(&call.project).await? else {
+            return Ok(ClientLookOutcome::Unseen("no client is connected"));
         };
         if !executor.shows_files {
-            return Ok(LookOutcome::Unseen("the client does not show its files"));
+            return Ok(ClientLookOutcome::Unseen("the client does not show its files"));
         }
         let clock = &self.inner().clock;
         let now = clock.now();
@@ -88,9 +88,9 @@ impl Gate {
         let told = self.inner().client_looks.wait_for(call.id);
         let client = executor.client;
         store.ask_for_look(call.clone(), client.clone(), stale, now).await?;
-        let deadline = after(now, LOOK_TIME);
+        let deadline = time_after(now, LOOK_TIME);
         let look = loop {
-            if let Some(look) = store.look_of(call.id).await? {
+            if let Some(look) = store.find_look_answer(call.id).await? {
                 break Some(look);
             }
             if clock.now() >= deadline {
@@ -106,14 +106,14 @@ impl Gate {
         Ok(match look {
             Some(look) => {
                 let root = look.root.clone();
-                LookOutcome::Seen(Box::new(look), ClientWitness { client, root })
+                ClientLookOutcome::Seen(Box::new(look), ClientWitness { client, root })
             }
-            None => LookOutcome::Unseen("the client did not answer in time"),
+            None => ClientLookOutcome::Unseen("the client did not answer in time"),
         })
     }
 }
 
-impl LookOutcome {
+impl ClientLookOutcome {
     /// Returns the planner that knows what the client said.
     pub(crate) fn planner(&self, planner: &Arc<dyn Planner>) -> Arc<dyn Planner> {
         match self {
@@ -132,7 +132,7 @@ impl LookOutcome {
     }
 
     /// Says with a request that waits what is not known of the client's file.
-    pub(crate) fn told_with(&self, shown: Approval) -> Approval {
+    pub(crate) fn add_unseen_reason(&self, shown: Execution) -> Execution {
         let unbound = shown.preview.as_ref().is_none_or(|it| it.preimages().is_empty());
         let writes = shown.effects.iter().any(|effect| matches!(effect, Effect::Write(_)));
         let of_client = shown.call.executor == Executor::Client;
@@ -148,23 +148,23 @@ impl LookOutcome {
             return shown;
         }
         let text = format!("the content of the client's file is not known{why}");
-        let reason = Reason::new(Outcome::Ask, text);
+        let reason = VerdictReason::new(VerdictAction::Ask, text);
         let reasons = shown.verdict.reasons.iter().cloned().chain([reason]).collect();
-        Approval { verdict: Verdict::from_reasons(reasons), ..shown }
+        Execution { verdict: Verdict::from_reasons(reasons), ..shown }
     }
 }
 
 /// A place to wait for one answer; gone when it is dropped.
-struct AwaitedLook<'a> {
-    looks: &'a ClientLooks,
+struct ClientLookWaiter<'a> {
+    looks: &'a ClientLookWaiters,
     id: ExecutionId,
     notify: Arc<Notify>,
 }
 
-impl ClientLooks {
-    fn wait_for(&self, id: ExecutionId) -> AwaitedLook<'_> {
+impl ClientLookWaiters {
+    fn wait_for(&self, id: ExecutionId) -> ClientLookWaiter<'_> {
         let notify = self.lock().entry(id).or_default().clone();
-        AwaitedLook { looks: self, id, notify }
+        ClientLookWaiter { looks: self, id, notify }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Arc<Notify>>> {
@@ -172,7 +172,7 @@ impl ClientLooks {
     }
 }
 
-impl Drop for AwaitedLook<'_> {
+impl Drop for ClientLookWaiter<'_> {
     fn drop(&mut self) {
         self.looks.lock().remove(&self.id);
     }

@@ -22,12 +22,12 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Returns once `period` has passed.
     async fn sleep(&self, period: Duration) {
-        self.sleep_until(after(self.now(), period)).await;
+        self.sleep_until(time_after(self.now(), period)).await;
     }
 }
 
 /// Returns the moment `period` after `start`, or the end of time.
-pub fn after(start: Timestamp, period: Duration) -> Timestamp {
+pub fn time_after(start: Timestamp, period: Duration) -> Timestamp {
     start.checked_add(period).unwrap_or(Timestamp::MAX)
 }
 
@@ -62,11 +62,11 @@ impl Clock for SystemClock {
 /// A clock that stands still until a test moves it.
 #[derive(Debug)]
 pub struct ManualClock {
-    state: Mutex<ManualState>,
+    state: Mutex<ManualClockState>,
 }
 
 #[derive(Debug)]
-struct ManualState {
+struct ManualClockState {
     now: Timestamp,
     sleepers: BTreeMap<(Timestamp, u64), oneshot::Sender<()>>,
     next: u64,
@@ -74,14 +74,14 @@ struct ManualState {
 
 impl ManualClock {
     /// Returns a clock that stands at `now`.
-    pub fn at(now: Timestamp) -> Self {
-        Self { state: Mutex::new(ManualState { now, sleepers: BTreeMap::new(), next: 0 }) }
+    pub fn starting_at(now: Timestamp) -> Self {
+        Self { state: Mutex::new(ManualClockState { now, sleepers: BTreeMap::new(), next: 0 }) }
     }
 
     /// Moves the time on and wakes whoever waited for it.
     pub fn advance(&self, period: Duration) {
         let mut state = self.lock();
-        state.now = after(state.now, period);
+        state.now = time_after(state.now, period);
         let reached = (state.now, u64::MAX);
         let later = state.sleepers.split_off(&reached);
         for (_, sleeper) in std::mem::replace(&mut state.sleepers, later) {
@@ -97,7 +97,7 @@ impl ManualClock {
         state.sleepers.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, ManualState> {
+    fn lock(&self) -> MutexGuard<'_, ManualClockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_sleeper_wakes_when_its_time_has_come_and_not_before() {
-        let clock = std::sync::Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+        let clock = std::sync::Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
         let sleeper = tokio::spawn({
             let clock = clock.clone();
             async move {
@@ -153,6 +153,9 @@ mod tests {
         clock.advance(Duration::from_secs(9));
         assert_eq!(clock.sleepers(), 1);
         clock.advance(Duration::from_secs(1));
-        assert_eq!(sleeper.await.unwrap(), after(Timestamp::UNIX_EPOCH, Duration::from_secs(10)));
+        assert_eq!(
+            sleeper.await.unwrap(),
+            time_after(Timestamp::UNIX_EPOCH, Duration::from_secs(10))
+        );
     }
 }

@@ -6,8 +6,8 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use crate::clock::after;
-use crate::gate::{Gate, Inner};
+use crate::clock::time_after;
+use crate::gate::{Gate, GateInner};
 
 /// How long to rest after the store failed.
 const REST: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Settles what is due until the gate is gone.
-pub(crate) async fn keep(inner: Weak<Inner>) {
+pub(crate) async fn enforce_deadlines(inner: Weak<GateInner>) {
     loop {
         let Some(gate) = inner.upgrade().map(Gate::from_inner) else { return };
         let asked = gate.inner().asked.clone();
@@ -27,12 +27,12 @@ pub(crate) async fn keep(inner: Weak<Inner>) {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "deadlines not kept");
-                Some(after(clock.now(), REST))
+                Some(time_after(clock.now(), REST))
             }
         };
         // Of what is asked for at other servers nobody tells: a look now and then finds it.
         let next = if gate.inner().store.is_shared() {
-            let latest = after(clock.now(), LOOK);
+            let latest = time_after(clock.now(), LOOK);
             Some(next.map_or(latest, |next| next.min(latest)))
         } else {
             next
@@ -49,10 +49,10 @@ pub(crate) async fn keep(inner: Weak<Inner>) {
 
 async fn settle_due(gate: &Gate) -> Result<Option<jiff::Timestamp>, crate::StoreError> {
     let now = gate.inner().clock.now();
-    let (due, next) = gate.inner().store.due(now).await?;
+    let (due, next) = gate.inner().store.find_due(now).await?;
     if !due.is_empty() {
         for id in gate.inner().store.expire(due, now).await? {
-            gate.wake(id);
+            gate.wake_waiters(id);
         }
     }
     Ok(next)

@@ -12,79 +12,79 @@ use countersign_core::ProjectId;
 use tokio::sync::watch;
 
 use crate::gate::{Gate, new_id};
-use crate::store::{Post, StoreError};
+use crate::store::{ExecutorStream, StoreError};
 
 /// How often to look whether a client at another server has gone, or has taken over.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Where the clients of each project queue, in this process.
 #[derive(Debug, Default)]
-pub(crate) struct Executors {
+pub(crate) struct ExecutorQueues {
     // Bounded by the projects there are.
-    queues: Mutex<HashMap<ProjectId, Arc<Queue>>>,
+    queues: Mutex<HashMap<ProjectId, Arc<ExecutorQueue>>>,
 }
 
 /// The clients of one project at this server, in the order in which they came.
 #[derive(Debug)]
-struct Queue {
-    line: Mutex<Line>,
+struct ExecutorQueue {
+    line: Mutex<ExecutorQueueState>,
     /// Counts what changes in the line.
     moved: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct ExecutorQueueState {
     next: u64,
-    waiting: Vec<Ticket>,
-    has_role: Option<Ticket>,
+    waiting: Vec<QueueTicket>,
+    has_role: Option<QueueTicket>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ticket {
+struct QueueTicket {
     number: u64,
     is_named: bool,
 }
 
-impl Executors {
-    fn queue(&self, project: &ProjectId) -> Arc<Queue> {
+impl ExecutorQueues {
+    fn queue(&self, project: &ProjectId) -> Arc<ExecutorQueue> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Queue { line: Mutex::default(), moved: watch::channel(0).0 });
+        let new = || Arc::new(ExecutorQueue { line: Mutex::default(), moved: watch::channel(0).0 });
         queues.entry(project.clone()).or_insert_with(new).clone()
     }
 }
 
-impl Queue {
-    fn join(self: &Arc<Self>, is_named: bool) -> Place {
+impl ExecutorQueue {
+    fn join(self: &Arc<Self>, is_named: bool) -> QueuePosition {
         let mut line = self.lock();
-        let ticket = Ticket { number: line.next, is_named };
+        let ticket = QueueTicket { number: line.next, is_named };
         line.next += 1;
         line.waiting.push(ticket);
         drop(line);
-        self.tell();
-        Place { queue: self.clone(), ticket }
+        self.notify_watchers();
+        QueuePosition { queue: self.clone(), ticket }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, ExecutorQueueState> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self) {
+    fn notify_watchers(&self) {
         self.moved.send_modify(|count| *count += 1);
     }
 }
 
 /// A place in the line, or the role; given up when it is dropped.
 #[derive(Debug)]
-struct Place {
-    queue: Arc<Queue>,
-    ticket: Ticket,
+struct QueuePosition {
+    queue: Arc<ExecutorQueue>,
+    ticket: QueueTicket,
 }
 
-impl Place {
+impl QueuePosition {
     /// Takes the role if it is free and nobody goes before; returns whether it was taken.
-    fn take(&self) -> bool {
+    fn try_take(&self) -> bool {
         let mut line = self.queue.lock();
-        let rank = |ticket: &&Ticket| (!ticket.is_named, ticket.number);
+        let rank = |ticket: &&QueueTicket| (!ticket.is_named, ticket.number);
         let is_first = line.waiting.iter().min_by_key(rank) == Some(&self.ticket);
         if line.has_role.is_some() || !is_first {
             return false;
@@ -95,7 +95,7 @@ impl Place {
     }
 
     /// Returns whether one that named itself waits for a role that one without a name has.
-    fn is_due(&self) -> bool {
+    fn must_yield(&self) -> bool {
         !self.ticket.is_named && self.queue.lock().waiting.iter().any(|ticket| ticket.is_named)
     }
 
@@ -105,11 +105,11 @@ impl Place {
         line.has_role = None;
         line.waiting.push(self.ticket);
         drop(line);
-        self.queue.tell();
+        self.queue.notify_watchers();
     }
 }
 
-impl Drop for Place {
+impl Drop for QueuePosition {
     fn drop(&mut self) {
         let mut line = self.queue.lock();
         line.waiting.retain(|ticket| *ticket != self.ticket);
@@ -117,7 +117,7 @@ impl Drop for Place {
             line.has_role = None;
         }
         drop(line);
-        self.queue.tell();
+        self.queue.notify_watchers();
     }
 }
 
@@ -133,14 +133,14 @@ pub struct ExecutorCandidate {
 }
 
 /// The role of the one that runs a project's calls; given up when it is dropped.
-pub struct Role {
+pub struct ExecutorLease {
     gate: Gate,
-    post: Post,
+    post: ExecutorStream,
     // Held until the row is gone, so that the next in the queue finds none.
-    place: Option<Place>,
+    place: Option<QueuePosition>,
 }
 
-impl Role {
+impl ExecutorLease {
     /// Returns the project.
     pub fn project(&self) -> &ProjectId {
         &self.post.project
@@ -156,23 +156,23 @@ impl Role {
         self.post.shows_files
     }
 
-    pub(crate) fn post(&self) -> Post {
+    pub(crate) fn stream(&self) -> ExecutorStream {
         self.post.clone()
     }
 
     /// Returns when another client has to get the role, or has it already.
-    pub async fn is_over(&self) {
+    pub async fn wait_until_lost(&self) {
         let Some(place) = &self.place else { return };
         let mut moved = place.queue.moved.subscribe();
         let clock = &self.gate.inner().clock;
         loop {
-            if place.is_due() {
+            if place.must_yield() {
                 return;
             }
             tokio::select! {
                 _ = moved.changed() => {}
                 () = clock.sleep(LOOK) => {
-                    let stands = self.gate.inner().store.has_post(self.post.clone()).await;
+                    let stands = self.gate.inner().store.holds_executor_lease(self.post.clone()).await;
                     if !stands.unwrap_or(true) {
                         return;
                     }
@@ -187,29 +187,30 @@ impl Gate {
     /// another one is.
     ///
     /// Dropping the future leaves the queue.
-    pub async fn executor_role(
+    pub async fn acquire_executor_lease(
         &self,
         project: &ProjectId,
         candidate: &ExecutorCandidate,
         stands_by: impl Fn(),
-    ) -> Result<Role, StoreError> {
+    ) -> Result<ExecutorLease, StoreError> {
         let queue = self.inner().executors.queue(project);
         let mut moved = queue.moved.subscribe();
         let place = queue.join(candidate.is_named);
         let stream = new_id::<uuid::Uuid>().to_string();
         let ExecutorCandidate { client, is_named, shows_files } = candidate.clone();
-        let post = Post { project: project.clone(), client, stream, is_named, shows_files };
+        let post =
+            ExecutorStream { project: project.clone(), client, stream, is_named, shows_files };
         let clock = &self.inner().clock;
         // From here on a drop gives up what may have been taken.
-        let role = Role { gate: self.clone(), post, place: Some(place) };
+        let role = ExecutorLease { gate: self.clone(), post, place: Some(place) };
         loop {
             moved.mark_unchanged();
-            if role.place.as_ref().is_none_or(Place::take) {
-                if self.inner().store.take_post(role.post(), clock.now()).await? {
+            if role.place.as_ref().is_none_or(QueuePosition::try_take) {
+                if self.inner().store.take_executor_lease(role.stream(), clock.now()).await? {
                     return Ok(role);
                 }
                 stands_by();
-                role.place.iter().for_each(Place::give_back);
+                role.place.iter().for_each(QueuePosition::give_back);
                 clock.sleep(LOOK).await;
             } else {
                 stands_by();
@@ -219,13 +220,13 @@ impl Gate {
     }
 }
 
-impl Drop for Role {
+impl Drop for ExecutorLease {
     fn drop(&mut self) {
         // Without a runtime the process is ending, and its row counts for nothing.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (gate, post, place) = (self.gate.clone(), self.post.clone(), self.place.take());
         runtime.spawn(async move {
-            if let Err(error) = gate.inner().store.leave_post(post).await {
+            if let Err(error) = gate.inner().store.release_executor_lease(post).await {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "a client's role could not be given up");
             }

@@ -6,30 +6,30 @@ use countersign_core::ProjectId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::live::{Live, Signal};
-use crate::store::{Entry, Store, StoreError};
+use crate::live::{ChannelSignal, LiveUpdate};
+use crate::store::{LogEntry, Store, StoreError};
 
 /// How many entries are read at a time: bounds what one slow reader holds in memory.
 const PAGE: usize = 128;
 
 /// What a follower sees next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Seen {
+pub enum LogFollowerItem {
     /// An entry of the log.
-    Logged(Entry),
+    Logged(LogEntry),
     /// Something live.
-    Live(Live),
+    Live(LiveUpdate),
 }
 
 /// One reader of one project's log.
 #[derive(Debug)]
-pub struct Follow {
+pub struct LogFollower {
     store: Store,
     project: ProjectId,
-    signals: broadcast::Receiver<Signal>,
-    page: VecDeque<Entry>,
+    signals: broadcast::Receiver<ChannelSignal>,
+    page: VecDeque<LogEntry>,
     /// What was being written when we came: newer than every entry up to the head of that moment.
-    drafts: VecDeque<Live>,
+    drafts: VecDeque<LiveUpdate>,
     /// The number up to which everything has been read.
     read: u64,
     /// The number up to which the log is known to go.
@@ -38,12 +38,12 @@ pub struct Follow {
     lagged: bool,
 }
 
-impl Follow {
+impl LogFollower {
     pub(crate) fn new(
         store: Store,
         project: ProjectId,
-        signals: broadcast::Receiver<Signal>,
-        drafts: Vec<Live>,
+        signals: broadcast::Receiver<ChannelSignal>,
+        drafts: Vec<LiveUpdate>,
         after: u64,
         head: u64,
     ) -> Self {
@@ -54,10 +54,10 @@ impl Follow {
     /// Returns what comes next; waits for it if need be. None when the gate is gone.
     ///
     /// Dropping the future loses nothing: the next call starts where this one was.
-    pub async fn next(&mut self) -> Option<Result<Seen, StoreError>> {
+    pub async fn next(&mut self) -> Option<Result<LogFollowerItem, StoreError>> {
         loop {
             if let Some(entry) = self.page.pop_front() {
-                return Some(Ok(Seen::Logged(entry)));
+                return Some(Ok(LogFollowerItem::Logged(entry)));
             }
             if self.read < self.known {
                 if let Err(error) = self.read_page().await {
@@ -74,11 +74,13 @@ impl Follow {
                 continue;
             }
             if let Some(draft) = self.drafts.pop_front() {
-                return Some(Ok(Seen::Live(draft)));
+                return Some(Ok(LogFollowerItem::Live(draft)));
             }
             match self.signals.recv().await {
-                Ok(Signal::Logged(seq)) => self.known = self.known.max(seq),
-                Ok(Signal::Live(live)) => return Some(Ok(Seen::Live(Live::clone(&live)))),
+                Ok(ChannelSignal::Logged(seq)) => self.known = self.known.max(seq),
+                Ok(ChannelSignal::Live(live)) => {
+                    return Some(Ok(LogFollowerItem::Live(LiveUpdate::clone(&live))));
+                }
                 Err(RecvError::Lagged(_)) => self.lagged = true,
                 Err(RecvError::Closed) => return None,
             }
@@ -86,7 +88,7 @@ impl Follow {
     }
 
     /// Returns the number up to which everything has been returned.
-    pub fn told(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.page.front().map_or(self.read, |next| next.seq.saturating_sub(1))
     }
 

@@ -7,14 +7,14 @@ use countersign_core::ProjectId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::store::{Entry, Store, StoreError};
+use crate::store::{LogEntry, Store, StoreError};
 
 /// How many entries are read at a time: bounds what one slow reader holds in memory.
 const PAGE: usize = 128;
 
 /// How far one log has been read, and how far it is known to go.
 #[derive(Clone, Copy, Debug, Default)]
-struct LogPosition {
+struct LogReadProgress {
     read: u64,
     known: u64,
 }
@@ -23,26 +23,26 @@ struct LogPosition {
 ///
 /// It holds one page of entries and two numbers per project, however far behind it is.
 #[derive(Debug)]
-pub struct FollowAll {
+pub struct MultiLogFollower {
     store: Store,
     hints: broadcast::Receiver<(ProjectId, u64)>,
     except: ProjectId,
-    positions: HashMap<ProjectId, LogPosition>,
+    positions: HashMap<ProjectId, LogReadProgress>,
     /// The projects that have entries to read, the next one first.
     behind: VecDeque<ProjectId>,
-    page: VecDeque<(ProjectId, Entry)>,
+    page: VecDeque<(ProjectId, LogEntry)>,
     /// Whether hints were missed, so that the store must be asked how far the logs go.
     lagged: bool,
 }
 
-impl FollowAll {
+impl MultiLogFollower {
     pub(crate) fn new(
         store: Store,
         hints: broadcast::Receiver<(ProjectId, u64)>,
         except: ProjectId,
         heads: Vec<(ProjectId, u64)>,
     ) -> Self {
-        let position = |(project, head)| (project, LogPosition { read: head, known: head });
+        let position = |(project, head)| (project, LogReadProgress { read: head, known: head });
         Self {
             store,
             hints,
@@ -57,7 +57,7 @@ impl FollowAll {
     /// Returns the next entry and its project; waits for it if need be. None when the gate is gone.
     ///
     /// Dropping the future loses nothing: the next call starts where this one was.
-    pub async fn next(&mut self) -> Option<Result<(ProjectId, Entry), StoreError>> {
+    pub async fn next(&mut self) -> Option<Result<(ProjectId, LogEntry), StoreError>> {
         loop {
             if let Some(entry) = self.page.pop_front() {
                 return Some(Ok(entry));
@@ -70,14 +70,14 @@ impl FollowAll {
             }
             if self.lagged {
                 match self.store.heads().await {
-                    Ok(heads) => heads.into_iter().for_each(|(of, head)| self.note(of, head)),
+                    Ok(heads) => heads.into_iter().for_each(|(of, head)| self.note_head(of, head)),
                     Err(error) => return Some(Err(error)),
                 }
                 self.lagged = false;
                 continue;
             }
             match self.hints.recv().await {
-                Ok((project, head)) => self.note(project, head),
+                Ok((project, head)) => self.note_head(project, head),
                 Err(RecvError::Lagged(_)) => self.lagged = true,
                 Err(RecvError::Closed) => return None,
             }
@@ -85,7 +85,7 @@ impl FollowAll {
     }
 
     /// Notes how far a log goes. One that is new is read from its beginning.
-    fn note(&mut self, project: ProjectId, head: u64) {
+    fn note_head(&mut self, project: ProjectId, head: u64) {
         if project == self.except {
             return;
         }
@@ -98,12 +98,13 @@ impl FollowAll {
 
     /// Reads a page of the first project that is behind; if there is more, the others come first.
     async fn read_page(&mut self, project: ProjectId) -> Result<(), StoreError> {
-        let LogPosition { read, known } = self.positions.get(&project).copied().unwrap_or_default();
+        let LogReadProgress { read, known } =
+            self.positions.get(&project).copied().unwrap_or_default();
         let page = self.store.entries(&project, read, known, PAGE).await?;
         // A short page is the last one up to `known`: numbers behind it are gone, not late.
         let last = page.last().map_or(known, |last| last.seq);
         let read = if page.len() < PAGE { known } else { last };
-        self.positions.insert(project.clone(), LogPosition { read, known });
+        self.positions.insert(project.clone(), LogReadProgress { read, known });
         self.page.extend(page.into_iter().map(|entry| (project.clone(), entry)));
         self.behind.pop_front();
         if read < known {

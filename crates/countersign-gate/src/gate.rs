@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    AlreadySettled, Approval, ApprovalId, Decision, Digest, Failure, NotStartable, Permit, Planner,
-    ProjectId, RunId, SessionId, State, Status, ToolCall, ToolOutput,
+    ApprovalId, Decision, Digest, Execution, ExecutionFailure, ExecutionState, ExecutionStatus,
+    Permit, Planner, ProjectId, RunId, SessionId, StartRejection, StateConflict, ToolCall,
+    ToolOutput,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::client_looks::ClientLooks;
+use crate::client_looks::ClientLookWaiters;
 use crate::clock::Clock;
-use crate::executors::Executors;
-use crate::follow::Follow;
-use crate::follow_all::FollowAll;
-use crate::history::History;
-use crate::journal::Journal;
-use crate::live::Channels;
-use crate::membership::Membership;
-use crate::projects::Settled;
-use crate::rules::{Rules, Terms};
-use crate::store::{Mending, NewRun, RunKey, Store, StoreError, Transition};
-use crate::submit::Submitted;
-use crate::timeouts::Timeouts;
-use crate::waiting::Waiting;
+use crate::executors::ExecutorQueues;
+use crate::follow::LogFollower;
+use crate::follow_all::MultiLogFollower;
+use crate::history::CallHistory;
+use crate::journal::RunJournal;
+use crate::live::ProjectChannels;
+use crate::membership::ServerMembership;
+use crate::projects::SettingsCache;
+use crate::rules::{RuleCache, SubmitOptions};
+use crate::store::{ConversationRepair, NewRun, RunKey, Store, StoreError, Transition};
+use crate::submit::Submission;
+use crate::timeouts::DecisionTimeouts;
+use crate::waiters::DecisionWaiters;
 
 /// The name under which the log tells of runs, calls and decisions: a line for each.
 pub const ACTIVITY: &str = "activity";
@@ -36,10 +37,10 @@ pub enum DecideError {
     Unknown(ApprovalId),
     /// Someone, or the deadline, was faster, and decided otherwise: what stands comes along.
     #[error(transparent)]
-    AlreadySettled(#[from] AlreadySettled),
+    AlreadySettled(#[from] StateConflict),
     /// What the person saw is not what the request shows.
     #[error("the request is not the one that was shown; look at it again before deciding")]
-    Drift(Box<Approval>),
+    Drift(Box<Execution>),
     /// The changed input is not one the tool can run.
     #[error("the changed input cannot run: {0}")]
     Invalid(String),
@@ -56,45 +57,45 @@ pub enum DecideError {
 
 /// What came of a call at the gate.
 #[derive(Debug)]
-pub enum Passage {
+pub enum Admission {
     /// It may run, once, now.
     Permitted(Box<Permit>),
-    /// It may not; what stands says why, and [`Approval::answer`] tells the model.
-    Refused(Box<Approval>),
+    /// It may not; what stands says why, and [`Execution::to_tool_output`] tells the model.
+    Refused(Box<Execution>),
 }
 
 /// The gate. Cheap to clone; all clones are the same door.
 #[derive(Clone)]
 pub struct Gate {
-    inner: Arc<Inner>,
+    inner: Arc<GateInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct GateInner {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) asked: Arc<Notify>,
-    pub(crate) channels: Arc<Channels>,
-    pub(crate) waiting: Waiting,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) settled: Settled,
+    pub(crate) channels: Arc<ProjectChannels>,
+    pub(crate) waiting: DecisionWaiters,
+    pub(crate) timeouts: DecisionTimeouts,
+    pub(crate) settled: SettingsCache,
     pub(crate) pending_limit: u64,
-    pub(crate) rules: Rules,
-    pub(crate) history: Arc<History>,
-    pub(crate) membership: Membership,
-    pub(crate) executors: Executors,
-    pub(crate) client_looks: ClientLooks,
+    pub(crate) rules: RuleCache,
+    pub(crate) history: Arc<CallHistory>,
+    pub(crate) membership: ServerMembership,
+    pub(crate) executors: ExecutorQueues,
+    pub(crate) client_looks: ClientLookWaiters,
 }
 
 impl Gate {
-    pub(crate) fn from_inner(inner: Arc<Inner>) -> Self {
+    pub(crate) fn from_inner(inner: Arc<GateInner>) -> Self {
         Self { inner }
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &GateInner {
         &self.inner
     }
 
-    pub(crate) fn arc(&self) -> &Arc<Inner> {
+    pub(crate) fn arc(&self) -> &Arc<GateInner> {
         &self.inner
     }
 
@@ -111,49 +112,52 @@ impl Gate {
     /// Takes a call through the gate: returns when it may run or will not.
     ///
     /// Dropping the future leaves a request that waits as it is; [`Gate::cancel_run`] takes it back.
-    pub async fn pass(
+    pub async fn submit_and_wait(
         &self,
         call: ToolCall,
         planner: Arc<dyn Planner>,
-        terms: &Terms,
-    ) -> Result<Passage, StoreError> {
+        terms: &SubmitOptions,
+    ) -> Result<Admission, StoreError> {
         match self.submit(call, planner, terms).await? {
-            Submitted::Permitted(permit) => Ok(Passage::Permitted(permit)),
-            Submitted::Refused(approval) => Ok(Passage::Refused(approval)),
-            Submitted::Waiting(approval) => self.admission(approval.id).await,
+            Submission::Permitted(permit) => Ok(Admission::Permitted(permit)),
+            Submission::Refused(approval) => Ok(Admission::Refused(approval)),
+            Submission::Waiting(approval) => self.wait_for_admission(approval.id).await,
             // Nobody here may run it: whoever wants to know what comes of it asks `settled`.
-            Submitted::Approved(approval) | Submitted::Before(approval) => {
-                Ok(Passage::Refused(approval))
+            Submission::Approved(approval) | Submission::Before(approval) => {
+                Ok(Admission::Refused(approval))
             }
         }
     }
 
     /// Waits for the decision on a request and starts the call if it was a yes.
-    pub async fn admission(&self, id: ApprovalId) -> Result<Passage, StoreError> {
-        let decided = self.wait(id).await?;
-        if decided.status() != Status::Approved {
-            return Ok(Passage::Refused(Box::new(decided)));
+    pub async fn wait_for_admission(&self, id: ApprovalId) -> Result<Admission, StoreError> {
+        let decided = self.wait_for_decision(id).await?;
+        if decided.status() != ExecutionStatus::Approved {
+            return Ok(Admission::Refused(Box::new(decided)));
         }
-        if let Some(refused) = self.denied_meanwhile(&decided).await? {
-            return Ok(Passage::Refused(refused));
+        if let Some(refused) = self.withdraw_if_denied(&decided).await? {
+            return Ok(Admission::Refused(refused));
         }
         match self.start(decided.id).await? {
-            Ok(permit) => Ok(Passage::Permitted(Box::new(permit))),
-            Err(NotStartable(stands)) => Ok(Passage::Refused(stands)),
+            Ok(permit) => Ok(Admission::Permitted(Box::new(permit))),
+            Err(StartRejection(stands)) => Ok(Admission::Refused(stands)),
         }
     }
 
     /// Returns an approval once it no longer waits for a person; where another request took its
     /// place, that one.
-    pub async fn wait(&self, id: ApprovalId) -> Result<Approval, StoreError> {
-        self.changed(id, Status::AwaitingApproval).await
+    pub async fn wait_for_decision(&self, id: ApprovalId) -> Result<Execution, StoreError> {
+        self.wait_for_change(id, ExecutionStatus::AwaitingApproval).await
     }
 
     /// Starts an approved call: of all who try, one gets the permit.
-    pub async fn start(&self, id: ApprovalId) -> Result<Result<Permit, NotStartable>, StoreError> {
+    pub async fn start(
+        &self,
+        id: ApprovalId,
+    ) -> Result<Result<Permit, StartRejection>, StoreError> {
         let now = self.inner.clock.now();
         let (hand_over, handed) = std::sync::mpsc::channel();
-        let step = move |approval: Approval| {
+        let step = move |approval: Execution| {
             let (started, permit) = approval.start(now)?;
             // The receiver outlives the step; were it gone, the permit would go with it.
             let _ = hand_over.send(permit);
@@ -179,11 +183,11 @@ impl Gate {
         id: ApprovalId,
         decision: Decision,
         seen: Option<Digest>,
-    ) -> Result<Approval, DecideError> {
+    ) -> Result<Execution, DecideError> {
         let now = self.inner.clock.now();
-        let wanted = wanted(&decision);
-        let step = move |approval: Approval| {
-            let approval = as_seen(approval, seen.as_ref())?;
+        let wanted = decided_status(&decision);
+        let step = move |approval: Execution| {
+            let approval = check_seen_digest(approval, seen.as_ref())?;
             Ok(approval.settle(decision.clone(), now)?)
         };
         match self.transition(id, step).await? {
@@ -193,9 +197,9 @@ impl Gate {
                 Ok(*approval)
             }
             // It was settled by this very call, but as timed out.
-            Transition::Made(approval) => Err(AlreadySettled(approval).into()),
-            Transition::Refused(DecideError::AlreadySettled(AlreadySettled(stands)))
-                if agrees(&stands, wanted) =>
+            Transition::Made(approval) => Err(StateConflict(approval).into()),
+            Transition::Refused(DecideError::AlreadySettled(StateConflict(stands)))
+                if matches_decision(&stands, wanted) =>
             {
                 Ok(*stands)
             }
@@ -215,7 +219,7 @@ impl Gate {
     }
 
     /// Returns the runs that are driven here and that somebody wants stopped.
-    pub async fn asked_to_stop(&self) -> Result<Vec<RunId>, StoreError> {
+    pub async fn runs_asked_to_stop(&self) -> Result<Vec<RunId>, StoreError> {
         self.inner.store.asked_to_stop().await
     }
 
@@ -231,10 +235,10 @@ impl Gate {
     pub async fn finish(
         &self,
         id: ApprovalId,
-        outcome: Result<ToolOutput, Failure>,
-    ) -> Result<Approval, DecideError> {
+        outcome: Result<ToolOutput, ExecutionFailure>,
+    ) -> Result<Execution, DecideError> {
         let now = self.inner.clock.now();
-        let step = move |approval: Approval| match outcome.clone() {
+        let step = move |approval: Execution| match outcome.clone() {
             Ok(output) => approval.complete(output, now),
             Err(failure) => approval.fail(failure, now),
         };
@@ -248,17 +252,17 @@ impl Gate {
     pub(crate) async fn transition<E: Send + 'static>(
         &self,
         id: ApprovalId,
-        step: impl Fn(Approval) -> Result<Approval, E> + Send + 'static,
+        step: impl Fn(Execution) -> Result<Execution, E> + Send + 'static,
     ) -> Result<Transition<E>, StoreError> {
         let made = self.inner.store.transition(id, self.inner.clock.now(), step).await?;
         if let Transition::Made(made) = &made {
-            self.moved(made);
+            self.notify_changed(made);
         }
         Ok(made)
     }
 
     /// Tells those in this process who wait for a call, or watch its time, that it moved.
-    pub(crate) fn moved(&self, approval: &Approval) {
+    pub(crate) fn notify_changed(&self, approval: &Execution) {
         log_state(approval);
         self.inner.waiting.wake(approval.id);
         if approval.lapses_at().is_some() {
@@ -267,12 +271,12 @@ impl Gate {
     }
 
     /// Wakes whoever waits for a request.
-    pub(crate) fn wake(&self, id: ApprovalId) {
+    pub(crate) fn wake_waiters(&self, id: ApprovalId) {
         self.inner.waiting.wake(id);
     }
 
     /// Begins a run; none if its conversation is in the middle of one.
-    pub async fn begin_run(&self, run: NewRun) -> Result<Option<Journal>, StoreError> {
+    pub async fn begin_run(&self, run: NewRun) -> Result<Option<RunJournal>, StoreError> {
         let (project, session) = (run.project.clone(), run.session.clone());
         let journal = self.journal(RunKey { project, session, run: run.id });
         let (id, project, session) = (run.id, run.project.clone(), run.session.clone());
@@ -285,35 +289,38 @@ impl Gate {
 
     /// Mends a conversation that the model's API would refuse, and tells of it in the log; returns what
     /// had to be changed. One in which another run than `own_run` goes on is left alone.
-    pub async fn mend_conversation(
+    pub async fn repair_conversation(
         &self,
         project: &ProjectId,
         session: &SessionId,
         own_run: Option<RunId>,
-    ) -> Result<Mending, StoreError> {
+    ) -> Result<ConversationRepair, StoreError> {
         let now = self.inner.clock.now();
-        self.inner.store.mend_conversation(project, session, own_run, now).await
+        self.inner.store.repair_conversation(project, session, own_run, now).await
     }
 
-    pub(crate) fn journal(&self, key: RunKey) -> Journal {
+    pub(crate) fn journal(&self, key: RunKey) -> RunJournal {
         let (store, channels) = (self.inner.store.clone(), self.inner.channels.clone());
-        Journal { store, channels, clock: self.inner.clock.clone(), key, is_silent: false }
+        RunJournal { store, channels, clock: self.inner.clock.clone(), key, is_silent: false }
     }
 
     /// Follows a project's log after a number.
-    pub async fn follow(&self, project: &ProjectId, after: u64) -> Result<Follow, StoreError> {
+    pub async fn follow(&self, project: &ProjectId, after: u64) -> Result<LogFollower, StoreError> {
         let (signals, drafts) = self.inner.channels.listen(project);
         let store = self.inner.store.clone();
         let head = store.head(project).await?;
-        Ok(Follow::new(store, project.clone(), signals, drafts, after, head))
+        Ok(LogFollower::new(store, project.clone(), signals, drafts, after, head))
     }
 
     /// Follows the logs of all projects but one from now on, those of later projects too.
-    pub async fn follow_all_but(&self, project: &ProjectId) -> Result<FollowAll, StoreError> {
+    pub async fn follow_all_but(
+        &self,
+        project: &ProjectId,
+    ) -> Result<MultiLogFollower, StoreError> {
         let hints = self.inner.channels.listen_to_all();
         let store = self.inner.store.clone();
         let heads = store.heads().await?;
-        Ok(FollowAll::new(store, hints, project.clone(), heads))
+        Ok(MultiLogFollower::new(store, hints, project.clone(), heads))
     }
 
     /// Returns the latest conversation of a project.
@@ -332,21 +339,26 @@ pub fn new_id<T: From<Uuid>>() -> T {
 }
 
 /// Returns a request as the person saw it; who says nothing of what they saw means what stands.
-pub(crate) fn as_seen(stands: Approval, seen: Option<&Digest>) -> Result<Approval, DecideError> {
+pub(crate) fn check_seen_digest(
+    stands: Execution,
+    seen: Option<&Digest>,
+) -> Result<Execution, DecideError> {
     match seen {
-        Some(seen) => stands.as_seen(seen).map_err(DecideError::Drift),
+        Some(seen) => stands.restore_seen_version(seen).map_err(DecideError::Drift),
         None => Ok(stands),
     }
 }
 
 /// Says where a call stands, for who runs the server. Nothing that it was given or gave back.
-pub(crate) fn log_state(approval: &Approval) {
+pub(crate) fn log_state(approval: &Execution) {
     let by = match &approval.state {
-        State::Approved { by, .. } | State::Rejected { by, .. } => Some(by.to_string()),
+        ExecutionState::Approved { by, .. } | ExecutionState::Rejected { by, .. } => {
+            Some(by.to_string())
+        }
         _ => None,
     };
     let error_type = match &approval.state {
-        State::Failed { failure, .. } => Some(failure.error_type.as_str()),
+        ExecutionState::Failed { failure, .. } => Some(failure.error_type.as_str()),
         _ => None,
     };
     let call = &approval.call;
@@ -367,22 +379,23 @@ pub(crate) fn log_state(approval: &Approval) {
 }
 
 /// Counts a decision that was recorded; the same one said again is none.
-pub(crate) fn count_decision(settled: &Approval) {
-    let status = if settled.status() == Status::Rejected { "rejected" } else { "approved" };
+pub(crate) fn count_decision(settled: &Execution) {
+    let status =
+        if settled.status() == ExecutionStatus::Rejected { "rejected" } else { "approved" };
     metrics::counter!("countersign_decisions_total", "status" => status).increment(1);
 }
 
-fn wanted(decision: &Decision) -> Status {
+fn decided_status(decision: &Decision) -> ExecutionStatus {
     match decision {
-        Decision::Approve { .. } => Status::Approved,
-        Decision::Reject { .. } => Status::Rejected,
+        Decision::Approve { .. } => ExecutionStatus::Approved,
+        Decision::Reject { .. } => ExecutionStatus::Rejected,
     }
 }
 
 /// Whether what stands is what was wanted: an approved call may have gone on meanwhile.
-fn agrees(stands: &Approval, wanted: Status) -> bool {
+fn matches_decision(stands: &Execution, wanted: ExecutionStatus) -> bool {
     match wanted {
-        Status::Approved => stands.was_approved(),
+        ExecutionStatus::Approved => stands.was_approved(),
         _ => stands.status() == wanted,
     }
 }

@@ -6,10 +6,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::rule::{Anchors, Layer, Source};
+use countersign_core::rule::{PatternAnchors, RuleLayer, RuleSource};
 use countersign_core::{
-    Approval, Mode, Outcome, Plan, Policy, ProjectId, Proposal, Risk, Rule, RuleSet, Stance,
-    ToolCall,
+    CallPlan, Execution, GrantProposal, PermissionMode, Policy, ProjectId, Risk, Rule, RuleSet,
+    Supervision, ToolCall, VerdictAction,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -27,25 +27,25 @@ const FEW: usize = 64;
 const MOST: usize = 64;
 
 /// A call that asked, as far as allowing rules look at it.
-struct Asked {
+struct AskedCall {
     call: ToolCall,
-    plan: Plan,
+    plan: CallPlan,
     risk: Risk,
 }
 
 /// The latest calls of one project.
 #[derive(Default)]
-struct Recent {
+struct RecentCalls {
     /// Each with its number; none for those that did not ask.
-    calls: VecDeque<(u64, Option<Arc<Asked>>)>,
+    calls: VecDeque<(u64, Option<Arc<AskedCall>>)>,
     /// Which of them the rules of a proposal would have allowed, up to a number.
-    counted: HashMap<Vec<String>, Counted>,
+    counted: HashMap<Vec<String>, ProposalMatches>,
     /// Whether somebody is counting: the same calls are not tried by many at once.
     being_counted: bool,
 }
 
 #[derive(Clone)]
-struct Counted {
+struct ProposalMatches {
     /// The rules, ready to be asked: making them takes longer than asking.
     policy: Arc<Policy>,
     up_to: u64,
@@ -54,9 +54,9 @@ struct Counted {
 
 /// The latest calls of all projects.
 #[derive(Default)]
-pub(crate) struct History(Mutex<HashMap<ProjectId, Recent>>);
+pub(crate) struct CallHistory(Mutex<HashMap<ProjectId, RecentCalls>>);
 
-impl Recent {
+impl RecentCalls {
     fn last(&self) -> u64 {
         self.calls.back().map_or(0, |(at, _)| *at)
     }
@@ -65,8 +65,8 @@ impl Recent {
         self.calls.front().map_or(0, |(at, _)| *at)
     }
 
-    fn push(&mut self, call: &Approval) {
-        self.calls.push_back((self.last() + 1, asked(call)));
+    fn push(&mut self, call: &Execution) {
+        self.calls.push_back((self.last() + 1, to_asked_call(call)));
         if self.calls.len() > WINDOW {
             self.calls.pop_front();
         }
@@ -74,12 +74,12 @@ impl Recent {
 }
 
 /// The turn to count in a project; others get theirs when it is dropped.
-struct Turn<'a> {
-    history: &'a History,
+struct CountingGuard<'a> {
+    history: &'a CallHistory,
     project: ProjectId,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for CountingGuard<'_> {
     fn drop(&mut self) {
         if let Some(recent) = self.history.lock().get_mut(&self.project) {
             recent.being_counted = false;
@@ -87,8 +87,8 @@ impl Drop for Turn<'_> {
     }
 }
 
-impl History {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Recent>> {
+impl CallHistory {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, RecentCalls>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl History {
     }
 
     /// Takes in what the record holds of a project, newest first.
-    fn load(&self, project: &ProjectId, calls: &[Approval]) {
+    fn load(&self, project: &ProjectId, calls: &[Execution]) {
         let mut projects = self.lock();
         if projects.len() >= MOST {
             projects.clear();
@@ -109,19 +109,23 @@ impl History {
     }
 
     /// Notes a call that was judged. Before the record was read there is nothing to add to.
-    pub(crate) fn note(&self, call: &Approval) {
+    pub(crate) fn record_call(&self, call: &Execution) {
         if let Some(recent) = self.lock().get_mut(&call.call.project) {
             recent.push(call);
         }
     }
 
     /// Returns what is counted already of a proposal's rules.
-    fn known(&self, project: &ProjectId, rules: &[String]) -> Option<Counted> {
+    fn cached_matches(&self, project: &ProjectId, rules: &[String]) -> Option<ProposalMatches> {
         self.lock().get(project)?.counted.get(rules).cloned()
     }
 
     /// Returns the first and the last number there is, and the calls after one.
-    fn after(&self, project: &ProjectId, number: u64) -> (u64, u64, Vec<(u64, Arc<Asked>)>) {
+    fn calls_after(
+        &self,
+        project: &ProjectId,
+        number: u64,
+    ) -> (u64, u64, Vec<(u64, Arc<AskedCall>)>) {
         let projects = self.lock();
         let Some(recent) = projects.get(project) else { return Default::default() };
         let new = recent.calls.iter().rev().take_while(|(at, _)| *at > number);
@@ -130,12 +134,12 @@ impl History {
     }
 
     /// Returns how many calls are left to try on some rules.
-    fn left(&self, project: &ProjectId, rules: &[String]) -> usize {
-        let up_to = self.known(project, rules).map_or(0, |counted| counted.up_to);
-        self.after(project, up_to).2.len()
+    fn count_untried(&self, project: &ProjectId, rules: &[String]) -> usize {
+        let up_to = self.cached_matches(project, rules).map_or(0, |counted| counted.up_to);
+        self.calls_after(project, up_to).2.len()
     }
 
-    fn keep(&self, project: &ProjectId, rules: &[String], counted: Counted) {
+    fn store_matches(&self, project: &ProjectId, rules: &[String], counted: ProposalMatches) {
         if let Some(recent) = self.lock().get_mut(project) {
             if recent.counted.len() >= MOST {
                 recent.counted.clear();
@@ -145,11 +149,11 @@ impl History {
     }
 
     /// Takes the turn to count; none if somebody else has it.
-    fn turn(&self, project: &ProjectId) -> Option<Turn<'_>> {
+    fn begin_counting(&self, project: &ProjectId) -> Option<CountingGuard<'_>> {
         let mut projects = self.lock();
         let recent = projects.get_mut(project).filter(|recent| !recent.being_counted)?;
         recent.being_counted = true;
-        Some(Turn { history: self, project: project.clone() })
+        Some(CountingGuard { history: self, project: project.clone() })
     }
 
     /// Counts the calls that a proposal's rules would have allowed where they asked.
@@ -159,44 +163,45 @@ impl History {
         &self,
         project: &ProjectId,
         rules: &[String],
-        anchors: &Anchors,
+        anchors: &PatternAnchors,
         now: Timestamp,
     ) -> u64 {
-        let known = self.known(project, rules);
-        let turn = self.turn(project);
+        let known = self.cached_matches(project, rules);
+        let turn = self.begin_counting(project);
         if let (None, Some(counted)) = (&turn, &known) {
             return counted.matched.len() as u64;
         }
-        let Some(mut counted) = known.or_else(|| uncounted(rules, anchors)) else { return 0 };
-        let (first, last, new) = self.after(project, counted.up_to);
+        let Some(mut counted) = known.or_else(|| new_matches(rules, anchors)) else { return 0 };
+        let (first, last, new) = self.calls_after(project, counted.up_to);
         let allowed = new.iter().filter(|(_, asked)| {
-            let Asked { call, plan, risk } = &**asked;
-            counted.policy.verdict(call, plan, *risk, now).outcome == Outcome::Allow
+            let AskedCall { call, plan, risk } = &**asked;
+            counted.policy.verdict(call, plan, *risk, now).outcome == VerdictAction::Allow
         });
         counted.matched.extend(allowed.map(|(at, _)| *at));
         counted.matched.retain(|at| *at >= first);
         counted.up_to = last;
         let count = counted.matched.len() as u64;
-        self.keep(project, rules, counted);
+        self.store_matches(project, rules, counted);
         count
     }
 }
 
-fn uncounted(rules: &[String], anchors: &Anchors) -> Option<Counted> {
-    let rules = rules.iter().map(|text| Rule::parse(Outcome::Allow, text));
+fn new_matches(rules: &[String], anchors: &PatternAnchors) -> Option<ProposalMatches> {
+    let rules = rules.iter().map(|text| Rule::parse(VerdictAction::Allow, text));
     let rules = rules.collect::<Result<Vec<_>, _>>().ok()?;
-    let set = RuleSet::new(vec![Layer::of_rules(Source::Session, rules)], anchors.clone());
-    let stance = Stance::Attended { auto_approve_read: true };
-    let policy = Arc::new(Policy { stance, mode: Mode::Default, rules: Arc::new(set) });
-    Some(Counted { policy, up_to: 0, matched: Vec::new() })
+    let set =
+        RuleSet::new(vec![RuleLayer::from_rules(RuleSource::Session, rules)], anchors.clone());
+    let stance = Supervision::Attended { auto_approve_read: true };
+    let policy = Arc::new(Policy { stance, mode: PermissionMode::Default, rules: Arc::new(set) });
+    Some(ProposalMatches { policy, up_to: 0, matched: Vec::new() })
 }
 
 /// Keeps of a call what allowing rules look at, which is not its input: that may be long.
-fn asked(approval: &Approval) -> Option<Arc<Asked>> {
-    if approval.verdict.outcome != Outcome::Ask || approval.effects.is_empty() {
+fn to_asked_call(approval: &Execution) -> Option<Arc<AskedCall>> {
+    if approval.verdict.outcome != VerdictAction::Ask || approval.effects.is_empty() {
         return None;
     }
-    let Approval { call, effects, commands, risk, .. } = approval;
+    let Execution { call, effects, commands, risk, .. } = approval;
     let call = ToolCall {
         input: Value::Null,
         id: call.id,
@@ -209,8 +214,8 @@ fn asked(approval: &Approval) -> Option<Arc<Asked>> {
         executor: countersign_core::Executor::Local,
         agent: None,
     };
-    let plan = Plan { commands: commands.clone(), ..Plan::new(effects.clone(), "") };
-    Some(Arc::new(Asked { call, plan, risk: *risk }))
+    let plan = CallPlan { commands: commands.clone(), ..CallPlan::new(effects.clone(), "") };
+    Some(Arc::new(AskedCall { call, plan, risk: *risk }))
 }
 
 impl Gate {
@@ -218,28 +223,29 @@ impl Gate {
     pub async fn matched_before(
         &self,
         project: &ProjectId,
-        proposal: &Proposal,
+        proposal: &GrantProposal,
     ) -> Result<u64, StoreError> {
-        let counted = self.counted(project, vec![proposal.clone()]).await?;
+        let counted = self.count_proposal_matches(project, vec![proposal.clone()]).await?;
         Ok(counted.first().map_or(0, |proposal| proposal.matched_before))
     }
 
     /// Returns proposals with how often each would have matched.
-    pub(crate) async fn counted(
+    pub(crate) async fn count_proposal_matches(
         &self,
         project: &ProjectId,
-        mut proposals: Vec<Proposal>,
-    ) -> Result<Vec<Proposal>, StoreError> {
+        mut proposals: Vec<GrantProposal>,
+    ) -> Result<Vec<GrantProposal>, StoreError> {
         if proposals.is_empty() {
             return Ok(proposals);
         }
         let history = self.inner().history.clone();
         if !history.knows(project) {
-            history.load(project, &self.inner().store.recent(project, WINDOW).await?);
+            history.load(project, &self.inner().store.recent_executions(project, WINDOW).await?);
         }
         let (project, now) = (project.clone(), self.inner().clock.now());
         let anchors = self.rulebook().anchors(&project);
-        let left: usize = proposals.iter().map(|it| history.left(&project, &it.rules)).sum();
+        let left: usize =
+            proposals.iter().map(|it| history.count_untried(&project, &it.rules)).sum();
         let count = move || {
             for proposal in &mut proposals {
                 proposal.matched_before = history.count(&project, &proposal.rules, &anchors, now);

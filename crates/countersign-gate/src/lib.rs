@@ -1,16 +1,14 @@
 //! The gate: takes a call, keeps the approval, waits for the decision, hands out the permit.
 //!
-//! [`Gate`] is the one door. [`Gate::pass`] takes a call through it, [`Gate::decide`] records what a
+//! [`Gate`] is the one door. [`Gate::submit_and_wait`] takes a call through it, [`Gate::decide`] records what a
 //! person says, [`Gate::finish`] what came of it. Every change of state is a row changed by
-//! compare-and-set together with the [`Event`]s that tell of it (in [`store`]); [`Follow`] reads those
-//! back, each once and in order. A [`Journal`] records one run of a conversation. Time comes from a
+//! compare-and-set together with the [`Event`]s that tell of it (in [`store`]); [`LogFollower`] reads those
+//! back, each once and in order. A [`RunJournal`] records one run of a conversation. Time comes from a
 //! [`Clock`].
 //!
 //! This is the only crate with SQL, and the only one that waits for people.
 
-mod again;
-mod always;
-mod bus;
+mod change_feed;
 mod changes;
 mod check;
 mod client_looks;
@@ -18,11 +16,11 @@ mod clock;
 mod deadlines;
 mod edit;
 mod executors;
+mod feed_exchange;
 mod follow;
 mod follow_all;
 mod gate;
-mod glance;
-mod hints;
+mod grants;
 mod history;
 mod identity;
 mod journal;
@@ -30,48 +28,51 @@ mod leases;
 mod live;
 mod membership;
 mod open;
-mod patience;
 mod projects;
+mod read_only;
 mod recovery;
 mod rehearsals;
+mod resubmit;
 mod retention;
+mod retry;
 mod rulebook;
 mod rules;
-mod seen;
+mod seen_calls;
 mod simulate;
 pub mod store;
 mod submit;
 mod timeouts;
 mod tokens;
-mod waiting;
+mod waiters;
 
-pub use always::{Always, Scope};
-pub use check::Checked;
-pub use clock::{Clock, ManualClock, SystemClock, after};
+pub use check::CallCheck;
+pub use clock::{Clock, ManualClock, SystemClock, time_after};
 pub use countersign_core::Event;
-pub use edit::{Amended, Edit};
-pub use executors::{ExecutorCandidate, Role};
-pub use follow::{Follow, Seen};
-pub use follow_all::FollowAll;
-pub use gate::{ACTIVITY, DecideError, Gate, Passage, new_id};
-pub use glance::{rules_at, server_key_at};
+pub use edit::{ApprovalEditOutcome, ApprovalWithEdit};
+pub use executors::{ExecutorCandidate, ExecutorLease};
+pub use follow::{LogFollower, LogFollowerItem};
+pub use follow_all::MultiLogFollower;
+pub use gate::{ACTIVITY, Admission, DecideError, Gate, new_id};
+pub use grants::{ApprovalWithGrant, GrantScope};
 pub use identity::{ServerIdentity, ServerPublicKey};
-pub use journal::Journal;
+pub use journal::RunJournal;
 pub use leases::ReportError;
-pub use live::{Live, News};
-pub use open::Settings;
-pub use patience::patiently;
-pub use recovery::interrupted;
+pub use live::{LiveEvent, LiveUpdate};
+pub use open::GateSettings;
+pub use read_only::{load_rules, load_server_key};
+pub use recovery::interrupted_failure;
+pub use retry::retry_until_available;
 pub use rulebook::{RuleFileState, Rulebook, RulebookFiles, TrustError, WORKSPACE_FILE};
-pub use rules::{RuleDraft, RulesError, Terms};
-pub use seen::SeenCall;
-pub use simulate::{Change, Decided, Simulation, Tally};
+pub use rules::{RuleDraft, RulesError, SubmitOptions};
+pub use seen_calls::SeenCall;
+pub use simulate::{PastDecision, PolicySimulation, SimulatedChange, VerdictTally};
 pub use store::{
-    Act, ApiToken, AuditReport, AuditRow, Broken, CallAct, ChainEnd, Changed, ChangedFiles,
-    DatabaseUrl, DiffLines, Entry, ExecutionFilter, LeftRun, MaskedCall, Mending, MessageRow,
-    NewMessage, NewRun, Origin, PageSignIn, Project, ProjectSettings, Recorded, RunEnd, SessionRow,
-    Store, StoreError, StoredProject, StoredRule, TokenRole, Undo, floor, mend_conversation,
+    ApiToken, AuditAction, AuditChainBreak, AuditReport, AuditRow, CallAuditAction, ChainEnd,
+    ChangedFiles, ConversationRepair, DatabaseUrl, DiffLines, ExecutionFilter, LastProjectChange,
+    LogEntry, MaskedCall, MessageRow, NewRun, NewRunMessage, OrphanedRun, PageSignIn, Project,
+    ProjectSettings, RecordedMessage, RunEnd, SessionRow, Store, StoreError, StoredProject,
+    StoredRule, StoredRuleOrigin, TokenRole, UndoTarget, measure_raw_writes, repair_conversation,
 };
-pub use submit::{Question, Submitted};
-pub use timeouts::Timeouts;
+pub use submit::{AskOptions, Submission};
+pub use timeouts::DecisionTimeouts;
 pub use tokens::CreateTokenError;

@@ -13,10 +13,10 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::clock::after;
-use crate::gate::{Gate, Inner};
-use crate::open::off_runtime;
-use crate::store::{Beat, Lock, StoreError};
+use crate::clock::time_after;
+use crate::gate::{Gate, GateInner};
+use crate::open::run_blocking;
+use crate::store::{FileLock, ServerHeartbeat, StoreError};
 
 /// How long a server may be silent before it is taken for dead.
 const LEASE: Duration = Duration::from_secs(10);
@@ -28,50 +28,50 @@ const BEAT: Duration = Duration::from_secs(2);
 const SURE: Duration = Duration::from_secs(5);
 
 /// The gate's side of it.
-pub(crate) struct Membership {
+pub(crate) struct ServerMembership {
     folder: Option<PathBuf>,
     /// What this server holds as long as it is there, by which its successor knows that it is gone.
-    held: Mutex<Held>,
+    held: Mutex<HeldLocks>,
     /// Told when runs may have been left behind, and when this server was fenced.
     changed: Arc<Notify>,
 }
 
 #[derive(Default)]
-struct Held {
-    file: Option<Lock>,
-    place: Option<(String, Lock)>,
+struct HeldLocks {
+    file: Option<FileLock>,
+    place: Option<(String, FileLock)>,
 }
 
-impl Membership {
+impl ServerMembership {
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, held: Mutex::default(), changed: Arc::default() }
     }
 
     /// Keeps the lock of a database that is a file.
-    pub(crate) fn keep(&self, lock: Option<Lock>) {
+    pub(crate) fn keep_file_lock(&self, lock: Option<FileLock>) {
         self.lock().file = lock;
     }
 
     /// Returns the place of this server: the same for all that ever hold its folder, else a new one.
-    async fn place(&self) -> Result<String, StoreError> {
+    async fn place_id(&self) -> Result<String, StoreError> {
         let known = self.lock().place.as_ref().map(|(place, _)| place.clone());
         let (None, Some(folder)) = (&known, self.folder.clone()) else {
             return Ok(known.unwrap_or_else(|| Uuid::now_v7().to_string()));
         };
-        let held = off_runtime(move || hold(&folder).map_err(StoreError::folder)).await?;
+        let held = run_blocking(move || lock_folder(&folder).map_err(StoreError::folder)).await?;
         let place = held.as_ref().map_or_else(|| Uuid::now_v7().to_string(), |it| it.0.clone());
         self.lock().place = held;
         Ok(place)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, HeldLocks> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Holds a folder; none if another server does.
-fn hold(folder: &Path) -> std::io::Result<Option<(String, Lock)>> {
-    let Some(lock) = Lock::wait_for(&folder.join("server.lock"))? else { return Ok(None) };
+fn lock_folder(folder: &Path) -> std::io::Result<Option<(String, FileLock)>> {
+    let Some(lock) = FileLock::acquire(&folder.join("server.lock"))? else { return Ok(None) };
     let file = folder.join("server.id");
     let known = std::fs::read_to_string(&file).ok().and_then(|id| id.trim().parse::<Uuid>().ok());
     let id = known.unwrap_or_else(Uuid::now_v7);
@@ -90,7 +90,7 @@ impl Gate {
         // In a file there is one server at a time: all others are dead.
         let in_file = "file".to_owned();
         let shared = inner.store.is_shared();
-        let place = if shared { inner.membership.place().await? } else { in_file };
+        let place = if shared { inner.membership.place_id().await? } else { in_file };
         let server = Uuid::now_v7().to_string();
         inner.store.join(&server, &place, inner.clock.now()).await?;
         inner.membership.changed.notify_waiters();
@@ -109,57 +109,57 @@ impl Gate {
     }
 
     /// Returns whether a server is at work on this database: looks for as long as one can be silent.
-    pub async fn is_served(&self) -> Result<bool, StoreError> {
-        let before = self.inner().store.others().await?;
+    pub async fn has_live_server(&self) -> Result<bool, StoreError> {
+        let before = self.inner().store.other_servers().await?;
         if before.is_empty() {
             return Ok(false);
         }
         self.inner().clock.sleep(2 * BEAT).await;
-        let now = self.inner().store.others().await?;
+        let now = self.inner().store.other_servers().await?;
         Ok(now.iter().any(|server| !before.contains(server)))
     }
 
     /// Returns when runs may have been left behind, or this server was fenced.
-    pub async fn membership_changed(&self) {
+    pub async fn wait_for_membership_change(&self) {
         self.inner().membership.changed.notified().await;
     }
 
     /// Makes sure that no other server has taken over, as far as that can be known: right before
     /// something is done that cannot be taken back.
-    pub async fn still_in_charge(&self) -> Result<(), StoreError> {
+    pub async fn ensure_not_fenced(&self) -> Result<(), StoreError> {
         let inner = self.inner();
         if !inner.store.is_shared() || inner.store.server().is_none() {
             return Ok(());
         }
         // By both clocks: one may be set, the other stands still while the machine sleeps.
         let recently = |(at, running): (Timestamp, Duration)| {
-            after(at, SURE) > inner.clock.now()
+            time_after(at, SURE) > inner.clock.now()
                 && inner.clock.running_for().saturating_sub(running) < SURE
         };
         if inner.store.signed_at().is_some_and(recently) {
             return Ok(());
         }
-        inner.store.beat().await
+        inner.store.write_heartbeat().await
     }
 
     /// Keeps showing that this server is alive, and watches the others, as long as the gate is there.
     ///
     /// Alone on a database there is nobody to show it to.
-    pub fn keep_membership(&self) {
+    pub fn spawn_membership_watch(&self) {
         if self.inner().store.is_shared() {
-            tokio::spawn(keep(Arc::downgrade(self.arc())));
+            tokio::spawn(watch_peers(Arc::downgrade(self.arc())));
         }
     }
 }
 
-async fn keep(inner: Weak<Inner>) {
-    let mut watched = Watched::default();
+async fn watch_peers(inner: Weak<GateInner>) {
+    let mut watched = PeerWatch::default();
     loop {
         let Some(gate) = inner.upgrade().map(Gate::from_inner) else { return };
         let clock = gate.inner().clock.clone();
-        if let Err(error) = watched.look(&gate).await {
+        if let Err(error) = watched.check_peers(&gate).await {
             // Who could not be asked may be alive: the time counts from when they are seen again.
-            watched = Watched::default();
+            watched = PeerWatch::default();
             let told: &dyn std::error::Error = &error;
             tracing::warn!(error = told, "the other servers could not be watched");
             if matches!(error, StoreError::Fenced) {
@@ -173,17 +173,17 @@ async fn keep(inner: Weak<Inner>) {
 
 /// The other servers, and since when each has not moved, by the clock that cannot be set.
 #[derive(Default)]
-struct Watched {
+struct PeerWatch {
     others: HashMap<String, (i64, Duration)>,
     /// When they were last seen.
     looked_at: Option<Duration>,
 }
 
-impl Watched {
-    async fn look(&mut self, gate: &Gate) -> Result<(), StoreError> {
+impl PeerWatch {
+    async fn check_peers(&mut self, gate: &Gate) -> Result<(), StoreError> {
         let inner = gate.inner();
-        inner.store.beat().await?;
-        let others = inner.store.others().await?;
+        inner.store.write_heartbeat().await?;
+        let others = inner.store.other_servers().await?;
         let now = inner.clock.running_for();
         // After a gap of our own nobody knows what the others could have shown meanwhile.
         if self.looked_at.is_none_or(|last| now.saturating_sub(last) > LEASE / 2) {
@@ -196,7 +196,7 @@ impl Watched {
             if seen.0 != other.beat {
                 *seen = (other.beat, now);
             } else if now.saturating_sub(seen.1) >= LEASE {
-                self.bury(gate, other).await?;
+                self.fence_dead_peer(gate, other).await?;
             }
         }
         // Also those that left, or that somebody else fenced, may have left something behind.
@@ -204,7 +204,11 @@ impl Watched {
         Ok(())
     }
 
-    async fn bury(&mut self, gate: &Gate, dead: Beat) -> Result<(), StoreError> {
+    async fn fence_dead_peer(
+        &mut self,
+        gate: &Gate,
+        dead: ServerHeartbeat,
+    ) -> Result<(), StoreError> {
         let server = dead.server.clone();
         self.others.remove(&server);
         if gate.inner().store.fence(dead).await? {

@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::client_looks::ClientLooks;
+use crate::client_looks::ClientLookWaiters;
 use crate::clock::Clock;
-use crate::executors::Executors;
-use crate::gate::{Gate, Inner};
-use crate::hints::Told;
-use crate::live::Channels;
-use crate::membership::Membership;
-use crate::projects::Settled;
+use crate::executors::ExecutorQueues;
+use crate::feed_exchange::FeedPublisher;
+use crate::gate::{Gate, GateInner};
+use crate::live::ProjectChannels;
+use crate::membership::ServerMembership;
+use crate::projects::SettingsCache;
 use crate::rulebook::Rulebook;
-use crate::rules::Rules;
-use crate::store::{DatabaseUrl, Lock, OnCommit, Store, StoreError};
-use crate::timeouts::Timeouts;
-use crate::waiting::Waiting;
-use crate::{bus, deadlines, hints, retention};
+use crate::rules::RuleCache;
+use crate::store::{CommitHook, DatabaseUrl, FileLock, Store, StoreError};
+use crate::timeouts::DecisionTimeouts;
+use crate::waiters::DecisionWaiters;
+use crate::{change_feed, deadlines, feed_exchange, retention};
 
 /// What a gate is opened with. Not to be printed: what carries hints may be named with a password.
 #[derive(Clone)]
-pub struct Settings {
+pub struct GateSettings {
     /// Where it keeps everything.
     pub database: DatabaseUrl,
     /// How long people have to decide.
-    pub timeouts: Timeouts,
+    pub timeouts: DecisionTimeouts,
     /// How many requests of one project may wait at the same time.
     pub pending_limit: u64,
     /// A folder that one server at a time can hold: who holds it next knows that the one before is dead.
@@ -38,15 +38,15 @@ pub struct Settings {
     pub keep_events: Option<Duration>,
 }
 
-impl Settings {
+impl GateSettings {
     /// How many requests of one project may wait unless something else is said.
     pub const PENDING_LIMIT: u64 = 10_000;
 
     /// Returns the defaults for a database.
-    pub fn of(database: DatabaseUrl) -> Self {
+    pub fn for_database(database: DatabaseUrl) -> Self {
         Self {
             database,
-            timeouts: Timeouts::default(),
+            timeouts: DecisionTimeouts::default(),
             pending_limit: Self::PENDING_LIMIT,
             place: None,
             bus: None,
@@ -58,28 +58,28 @@ impl Settings {
 impl Gate {
     /// Opens the gate, to serve by it.
     pub async fn open(
-        settings: Settings,
+        settings: GateSettings,
         clock: Arc<dyn Clock>,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        let (told, hints) = hints::queue();
-        let channels = Arc::new(Channels::default());
-        let on_commit = on_commit(&channels, Some(told));
+        let (told, hints) = feed_exchange::feed_queue();
+        let channels = Arc::new(ProjectChannels::default());
+        let on_commit = commit_hook(&channels, Some(told));
         let (url, time) = (settings.database.clone(), clock.clone());
-        let opened = off_runtime(move || {
-            let lock = Lock::of_database(&url)?;
+        let opened = run_blocking(move || {
+            let lock = FileLock::for_database(&url)?;
             Ok((Store::open(&url, lock.is_some(), time, on_commit)?, lock))
         });
         let (store, lock) = opened.await?;
-        let bus = bus::of(&settings)?.filter(|_| store.is_shared());
-        let gate = Self::over(store, channels, clock, &settings, rulebook);
-        gate.inner().membership.keep(lock);
-        tokio::spawn(deadlines::keep(Arc::downgrade(gate.arc())));
+        let bus = change_feed::from_settings(&settings)?.filter(|_| store.is_shared());
+        let gate = Self::from_store(store, channels, clock, &settings, rulebook);
+        gate.inner().membership.keep_file_lock(lock);
+        tokio::spawn(deadlines::enforce_deadlines(Arc::downgrade(gate.arc())));
         if let Some(period) = settings.keep_events {
-            tokio::spawn(retention::keep(Arc::downgrade(gate.arc()), period));
+            tokio::spawn(retention::enforce_retention(Arc::downgrade(gate.arc()), period));
         }
         if gate.inner().store.is_shared() {
-            hints::exchange(&gate, bus, hints);
+            feed_exchange::spawn_exchange(&gate, bus, hints);
         }
         Ok(gate)
     }
@@ -87,15 +87,15 @@ impl Gate {
     /// Opens a gate that forgets everything when the process ends.
     pub fn in_memory(
         clock: Arc<dyn Clock>,
-        timeouts: Timeouts,
+        timeouts: DecisionTimeouts,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        let channels = Arc::new(Channels::default());
-        let store = Store::in_memory(clock.clone(), on_commit(&channels, None))?;
+        let channels = Arc::new(ProjectChannels::default());
+        let store = Store::in_memory(clock.clone(), commit_hook(&channels, None))?;
         let nowhere = DatabaseUrl::Sqlite(PathBuf::new());
-        let settings = Settings { timeouts, ..Settings::of(nowhere) };
-        let gate = Self::over(store, channels, clock, &settings, rulebook);
-        tokio::spawn(deadlines::keep(Arc::downgrade(gate.arc())));
+        let settings = GateSettings { timeouts, ..GateSettings::for_database(nowhere) };
+        let gate = Self::from_store(store, channels, clock, &settings, rulebook);
+        tokio::spawn(deadlines::enforce_deadlines(Arc::downgrade(gate.arc())));
         Ok(gate)
     }
 
@@ -107,52 +107,58 @@ impl Gate {
         clock: Arc<dyn Clock>,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        let channels = Arc::new(Channels::default());
-        let on_commit = on_commit(&channels, None);
+        let channels = Arc::new(ProjectChannels::default());
+        let on_commit = commit_hook(&channels, None);
         let (url, time) = (database.clone(), clock.clone());
-        let store = off_runtime(move || Store::open(&url, false, time, on_commit)).await?;
-        Ok(Self::over(store, channels, clock, &Settings::of(database), rulebook))
+        let store = run_blocking(move || Store::open(&url, false, time, on_commit)).await?;
+        Ok(Self::from_store(
+            store,
+            channels,
+            clock,
+            &GateSettings::for_database(database),
+            rulebook,
+        ))
     }
 
-    fn over(
+    fn from_store(
         store: Store,
-        channels: Arc<Channels>,
+        channels: Arc<ProjectChannels>,
         clock: Arc<dyn Clock>,
-        settings: &Settings,
+        settings: &GateSettings,
         rulebook: Arc<Rulebook>,
     ) -> Self {
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(GateInner {
             store,
             clock,
             asked: Arc::new(Notify::new()),
             channels,
-            waiting: Waiting::default(),
+            waiting: DecisionWaiters::default(),
             timeouts: settings.timeouts,
-            settled: Settled::default(),
+            settled: SettingsCache::default(),
             pending_limit: settings.pending_limit,
-            rules: Rules::new(rulebook),
+            rules: RuleCache::new(rulebook),
             history: Arc::default(),
-            membership: Membership::new(settings.place.clone()),
-            executors: Executors::default(),
-            client_looks: ClientLooks::default(),
+            membership: ServerMembership::new(settings.place.clone()),
+            executors: ExecutorQueues::default(),
+            client_looks: ClientLookWaiters::default(),
         });
         Self::from_inner(inner)
     }
 }
 
 /// Returns what is done after each commit: whoever is here is told, and what carries hints to others.
-fn on_commit(channels: &Arc<Channels>, told: Option<Told>) -> OnCommit {
+fn commit_hook(channels: &Arc<ProjectChannels>, told: Option<FeedPublisher>) -> CommitHook {
     let channels = channels.clone();
     Arc::new(move |project, seq| {
-        channels.logged(project, seq);
+        channels.announce_entry(project, seq);
         if let Some(told) = &told {
-            told.grew(project);
+            told.publish(project);
         }
     })
 }
 
 /// Opens something where that may block.
-pub(crate) async fn off_runtime<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     open: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     tokio::task::spawn_blocking(open).await.map_err(|_| StoreError::Closed)?

@@ -8,15 +8,15 @@ use countersign_core::ProjectId;
 
 use crate::gate::Gate;
 use crate::store::{ProjectSettings, StoreError, StoredProject};
-use crate::timeouts::Timeouts;
+use crate::timeouts::DecisionTimeouts;
 
 /// What projects have settled, as last read: wanted for every request that asks.
 ///
 /// Only where this process alone writes; elsewhere the table is asked.
 #[derive(Default)]
-pub(crate) struct Settled(Mutex<HashMap<ProjectId, ProjectSettings>>);
+pub(crate) struct SettingsCache(Mutex<HashMap<ProjectId, ProjectSettings>>);
 
-impl Settled {
+impl SettingsCache {
     fn get(&self, project: &ProjectId) -> Option<ProjectSettings> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(project).copied()
     }
@@ -29,18 +29,18 @@ impl Settled {
 
 impl Gate {
     /// Returns how long people of a project have to decide.
-    pub async fn timeouts(&self, project: &ProjectId) -> Result<Timeouts, StoreError> {
-        let settings = self.settings_of(project).await?;
+    pub async fn timeouts(&self, project: &ProjectId) -> Result<DecisionTimeouts, StoreError> {
+        let settings = self.project_settings(project).await?;
         let server = self.inner().timeouts;
         let or = |own: Option<u64>, servers| own.map_or(servers, Duration::from_secs);
-        Ok(Timeouts {
+        Ok(DecisionTimeouts {
             medium: or(settings.medium_seconds, server.medium),
             high: or(settings.high_seconds, server.high),
         })
     }
 
     /// Returns how long people have where a project has settled nothing.
-    pub fn usual_timeouts(&self) -> Timeouts {
+    pub fn default_timeouts(&self) -> DecisionTimeouts {
         self.inner().timeouts
     }
 
@@ -60,7 +60,7 @@ impl Gate {
         Ok(changed)
     }
 
-    pub(crate) async fn settings_of(
+    pub(crate) async fn project_settings(
         &self,
         project: &ProjectId,
     ) -> Result<ProjectSettings, StoreError> {

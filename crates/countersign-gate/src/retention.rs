@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::gate::{Gate, Inner};
+use crate::gate::{Gate, GateInner};
 use crate::store::StoreError;
 
 /// How often to look, and how long to rest between two sweeps that found something.
@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_hours(1);
 const REST: Duration = Duration::from_secs(1);
 
 /// Forgets what is older than `period` until the gate is gone.
-pub(crate) async fn keep(inner: Weak<Inner>, period: Duration) {
+pub(crate) async fn enforce_retention(inner: Weak<GateInner>, period: Duration) {
     loop {
         let Some(gate) = inner.upgrade().map(Gate::from_inner) else { return };
         let clock = gate.inner().clock.clone();

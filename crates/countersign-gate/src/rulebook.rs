@@ -5,7 +5,7 @@
 //! everything ask, and the denials it held before stay. Everything here blocks: call it off the
 //! runtime.
 
-mod reading;
+mod rule_files;
 mod trust;
 
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::rule::{Anchors, Layer, Problem, Source};
+use countersign_core::rule::{PatternAnchors, RuleFileProblem, RuleLayer, RuleSource};
 use countersign_core::{Digest, ProjectId};
 
-use self::reading::{Confine, Kept, Reading};
-use self::trust::Trusted;
+use self::rule_files::{CachedRuleFile, PathConfinement, RuleFileContent};
+use self::trust::TrustedDigests;
 
 /// The name of a workspace's file.
 pub const WORKSPACE_FILE: &str = "countersign.toml";
@@ -37,7 +37,7 @@ pub struct RulebookFiles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFileState {
     /// Whose it is.
-    pub source: Source,
+    pub source: RuleSource,
     /// Where it is, or would be.
     pub path: PathBuf,
     /// Whether it is there.
@@ -49,7 +49,7 @@ pub struct RuleFileState {
     /// Why it could not be read: everything asks until it can be.
     pub broken: Option<String>,
     /// Rules of it that could not be followed.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<RuleFileProblem>,
     /// Whether it allows anything, so that trusting it makes a difference.
     pub allows: bool,
 }
@@ -82,24 +82,24 @@ pub enum TrustError {
 pub struct Rulebook {
     files: RulebookFiles,
     // Held while files are looked at, never across an await: this module knows none.
-    state: Mutex<State>,
+    state: Mutex<RulebookState>,
 }
 
 #[derive(Default)]
-struct State {
+struct RulebookState {
     roots: HashMap<ProjectId, PathBuf>,
-    trusted: Trusted,
+    trusted: TrustedDigests,
     /// By root; without one, what holds wherever a call runs.
-    standing: HashMap<Option<PathBuf>, Standing>,
+    standing: HashMap<Option<PathBuf>, WorkspaceRules>,
 }
 
 /// What the files say for one workspace.
-struct Standing {
-    user: Option<Kept>,
-    workspace: Option<Kept>,
+struct WorkspaceRules {
+    user: Option<CachedRuleFile>,
+    workspace: Option<CachedRuleFile>,
     /// What the layers were made of, and the layers: the same as long as nothing changed.
-    made: Option<(Vec<Arc<Reading>>, bool)>,
-    layers: Arc<[Layer]>,
+    made: Option<(Vec<Arc<RuleFileContent>>, bool)>,
+    layers: Arc<[RuleLayer]>,
 }
 
 impl fmt::Debug for Rulebook {
@@ -120,60 +120,60 @@ impl Rulebook {
     }
 
     /// Tells which folder a project's workspace is.
-    pub fn add(&self, project: ProjectId, root: PathBuf) {
+    pub fn add_project(&self, project: ProjectId, root: PathBuf) {
         self.lock().roots.insert(project, root);
     }
 
     /// Returns the folders that patterns start from in a project.
-    pub fn anchors(&self, project: &ProjectId) -> Anchors {
+    pub fn anchors(&self, project: &ProjectId) -> PatternAnchors {
         let root = self.lock().roots.get(project).cloned();
         self.anchors_at(&root.unwrap_or_else(|| PathBuf::from("/")))
     }
 
-    fn anchors_at(&self, root: &Path) -> Anchors {
-        Anchors { root: root.to_owned(), home: self.files.home.clone() }
+    fn anchors_at(&self, root: &Path) -> PatternAnchors {
+        PatternAnchors { root: root.to_owned(), home: self.files.home.clone() }
     }
 
     /// Returns the layers of a project's files, as they stand now. Blocks.
-    pub fn layers(&self, project: &ProjectId) -> Vec<Layer> {
-        self.shared(project).to_vec()
+    pub fn layers(&self, project: &ProjectId) -> Vec<RuleLayer> {
+        self.shared_layers(project).to_vec()
     }
 
     /// Returns the layers of the files for a workspace that no project was told of. Blocks.
-    pub fn layers_at(&self, root: &Path) -> Vec<Layer> {
+    pub fn layers_at(&self, root: &Path) -> Vec<RuleLayer> {
         let mut state = self.lock();
-        self.refreshed(&mut state, Some(root)).0.layers.to_vec()
+        self.refresh_workspace(&mut state, Some(root)).0.layers.to_vec()
     }
 
     /// Returns the layers, the same allocation as long as no file has changed. Blocks.
-    pub(crate) fn shared(&self, project: &ProjectId) -> Arc<[Layer]> {
+    pub(crate) fn shared_layers(&self, project: &ProjectId) -> Arc<[RuleLayer]> {
         let mut state = self.lock();
         let root = state.roots.get(project).cloned();
-        self.refreshed(&mut state, root.as_deref()).0.layers.clone()
+        self.refresh_workspace(&mut state, root.as_deref()).0.layers.clone()
     }
 
     /// Returns whether a project has files at all: without, there is nothing to look at.
-    pub(crate) fn knows(&self, project: &ProjectId) -> bool {
+    pub(crate) fn has_files(&self, project: &ProjectId) -> bool {
         self.files.user.is_some() || self.lock().roots.contains_key(project)
     }
 
     /// Returns the files of a project, as they stand now. Blocks.
     pub fn files(&self, project: &ProjectId) -> Vec<RuleFileState> {
         let root = self.lock().roots.get(project).cloned();
-        self.states(root.as_deref())
+        self.file_states(root.as_deref())
     }
 
     /// Returns the files for a workspace that no project was told of. Blocks.
     pub fn files_at(&self, root: &Path) -> Vec<RuleFileState> {
-        self.states(Some(root))
+        self.file_states(Some(root))
     }
 
-    fn states(&self, root: Option<&Path>) -> Vec<RuleFileState> {
+    fn file_states(&self, root: Option<&Path>) -> Vec<RuleFileState> {
         let mut state = self.lock();
-        let (standing, trusted) = self.refreshed(&mut state, root);
-        let user = standing.user.as_ref().map(|kept| of_file(Source::User, true, kept));
+        let (standing, trusted) = self.refresh_workspace(&mut state, root);
+        let user = standing.user.as_ref().map(|kept| rule_file_state(RuleSource::User, true, kept));
         let workspace = standing.workspace.as_ref();
-        let workspace = workspace.map(|kept| of_file(Source::Workspace, trusted, kept));
+        let workspace = workspace.map(|kept| rule_file_state(RuleSource::Workspace, trusted, kept));
         user.into_iter().chain(workspace).collect()
     }
 
@@ -186,7 +186,7 @@ impl Rulebook {
     /// Trusts the content of a workspace's file, if it is the one with this digest. Blocks.
     pub fn trust_at(&self, root: &Path, digest: &Digest) -> Result<(), TrustError> {
         let mut state = self.lock();
-        let standing = self.refreshed(&mut state, Some(root)).0;
+        let standing = self.refresh_workspace(&mut state, Some(root)).0;
         let reading = &standing.workspace.as_ref().ok_or(TrustError::Unknown)?.reading;
         if let Some(why) = &reading.broken {
             return Err(TrustError::Broken(why.clone()));
@@ -197,19 +197,28 @@ impl Rulebook {
             Some(_) => {}
         }
         let file = self.files.trust.as_deref().ok_or(TrustError::Nowhere)?;
-        Ok(trust::add(file, root, digest)?)
+        Ok(trust::add_trusted_digest(file, root, digest)?)
     }
 
     /// Brings what is known of a workspace up to date; returns it and whether its file is trusted.
-    fn refreshed<'a>(&self, state: &'a mut State, root: Option<&Path>) -> (&'a Standing, bool) {
+    fn refresh_workspace<'a>(
+        &self,
+        state: &'a mut RulebookState,
+        root: Option<&Path>,
+    ) -> (&'a WorkspaceRules, bool) {
         let anchors = self.anchors_at(root.unwrap_or(Path::new("/")));
-        let State { trusted, standing, .. } = state;
+        let RulebookState { trusted, standing, .. } = state;
         if let Some(file) = &self.files.trust {
             trusted.refresh(file);
         }
-        let standing = standing.entry(root.map(Path::to_owned)).or_insert_with(|| Standing {
-            user: self.files.user.clone().map(|file| Kept::new(file, Confine::Imports)),
-            workspace: root.map(|root| Kept::new(root.join(WORKSPACE_FILE), Confine::All)),
+        let standing = standing.entry(root.map(Path::to_owned)).or_insert_with(|| WorkspaceRules {
+            user: self
+                .files
+                .user
+                .clone()
+                .map(|file| CachedRuleFile::new(file, PathConfinement::Imports)),
+            workspace: root
+                .map(|root| CachedRuleFile::new(root.join(WORKSPACE_FILE), PathConfinement::All)),
             made: None,
             layers: Arc::default(),
         });
@@ -221,37 +230,38 @@ impl Rulebook {
         }
         let workspace = standing.workspace.as_ref();
         let digest = workspace.and_then(|workspace| workspace.reading.digest.as_ref());
-        let is_trusted = root.zip(digest).is_some_and(|(root, digest)| trusted.holds(root, digest));
+        let is_trusted =
+            root.zip(digest).is_some_and(|(root, digest)| trusted.is_trusted(root, digest));
         standing.rebuild(is_trusted);
         (standing, is_trusted)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RulebookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Standing {
+impl WorkspaceRules {
     fn rebuild(&mut self, trusted: bool) {
         let kept = || self.user.iter().chain(&self.workspace);
-        let same = |(readings, was_trusted): &(Vec<Arc<Reading>>, bool)| {
+        let same = |(readings, was_trusted): &(Vec<Arc<RuleFileContent>>, bool)| {
             *was_trusted == trusted
                 && readings.iter().zip(kept()).all(|(old, now)| Arc::ptr_eq(old, &now.reading))
         };
         if self.made.as_ref().is_some_and(same) {
             return;
         }
-        let user = self.user.as_ref().and_then(|kept| kept.layer(Source::User, true));
+        let user = self.user.as_ref().and_then(|kept| kept.layer(RuleSource::User, true));
         let workspace =
-            self.workspace.as_ref().and_then(|kept| kept.layer(Source::Workspace, trusted));
+            self.workspace.as_ref().and_then(|kept| kept.layer(RuleSource::Workspace, trusted));
         let made = kept().map(|kept| kept.reading.clone()).collect();
         self.layers = user.into_iter().chain(workspace).collect();
         self.made = Some((made, trusted));
     }
 }
 
-fn of_file(source: Source, trusted: bool, kept: &Kept) -> RuleFileState {
-    let Reading { present, digest, broken, file, .. } = &*kept.reading;
+fn rule_file_state(source: RuleSource, trusted: bool, kept: &CachedRuleFile) -> RuleFileState {
+    let RuleFileContent { present, digest, broken, file, .. } = &*kept.reading;
     RuleFileState {
         source,
         path: kept.path().to_owned(),
@@ -260,6 +270,9 @@ fn of_file(source: Source, trusted: bool, kept: &Kept) -> RuleFileState {
         digest: digest.clone(),
         broken: broken.clone(),
         problems: file.problems.clone(),
-        allows: file.rules.iter().any(|rule| rule.outcome == countersign_core::Outcome::Allow),
+        allows: file
+            .rules
+            .iter()
+            .any(|rule| rule.outcome == countersign_core::VerdictAction::Allow),
     }
 }

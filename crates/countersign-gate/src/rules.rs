@@ -6,17 +6,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::rule::{Anchors, BadRule, Layer, RuleFile, Source};
+use countersign_core::rule::{BadRule, PatternAnchors, RuleFile, RuleLayer, RuleSource};
 use countersign_core::{
-    Basis, Digest, Mode, Outcome, Plan, Policy, ProjectId, Proposal, Reason, Risk, Rule, RuleId,
-    RuleSet, SessionId, Stance, ToolCall, Verdict, proposals, risk,
+    CallPlan, DecisionContext, Digest, GrantProposal, PermissionMode, Policy, ProjectId, Risk,
+    Rule, RuleId, RuleSet, SessionId, Supervision, ToolCall, Verdict, VerdictAction, VerdictReason,
+    propose_grants, risk,
 };
 use jiff::{Timestamp, TimestampRound, Unit};
 use serde_json::json;
 
 use crate::gate::{Gate, new_id};
 use crate::rulebook::Rulebook;
-use crate::store::{Origin, StoreError, StoredRule};
+use crate::store::{StoreError, StoredRule, StoredRuleOrigin};
 
 /// How many compiled sets are kept; beyond that all are made anew.
 const MOST_SETS: usize = 128;
@@ -27,32 +28,32 @@ const LONGEST_RULE: usize = 4096;
 
 /// On what terms a call is handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct SubmitOptions {
     /// Who is there to be asked, and for what.
-    pub stance: Stance,
+    pub stance: Supervision,
     /// What becomes of calls that would ask; as the rules say where it is not given.
-    pub mode: Option<Mode>,
+    pub mode: Option<PermissionMode>,
 }
 
-impl From<Stance> for Terms {
-    fn from(stance: Stance) -> Self {
+impl From<Supervision> for SubmitOptions {
+    fn from(stance: Supervision) -> Self {
         Self { stance, mode: None }
     }
 }
 
-impl Terms {
+impl SubmitOptions {
     /// Returns the policy of these terms under some rules.
-    pub fn under(self, rules: Arc<RuleSet>) -> Policy {
+    pub fn into_policy(self, rules: Arc<RuleSet>) -> Policy {
         let mode = self.mode.unwrap_or_else(|| rules.mode());
         Policy { stance: self.stance, mode, rules }
     }
 }
 
 /// Whether people's rules count: where a program decides, it has its own.
-fn heeds_rules(stance: Stance) -> bool {
+fn heeds_rules(stance: Supervision) -> bool {
     match stance {
-        Stance::Attended { .. } => true,
-        Stance::ToolDecides { .. } | Stance::Unattended => false,
+        Supervision::Attended { .. } => true,
+        Supervision::ToolDecides { .. } | Supervision::Unattended => false,
     }
 }
 
@@ -62,7 +63,7 @@ pub struct RuleDraft {
     /// Which kept rule it stands for; none for a new one.
     pub id: Option<RuleId>,
     /// What is to happen.
-    pub effect: Outcome,
+    pub effect: VerdictAction,
     /// In Claude Code's syntax.
     pub rule: String,
     /// Why it is there.
@@ -84,7 +85,7 @@ impl RuleDraft {
     }
 
     /// Returns a kept rule as it says.
-    fn over(self, kept: StoredRule) -> StoredRule {
+    fn apply_to(self, kept: StoredRule) -> StoredRule {
         let Self { effect, rule, why, expires_at, .. } = self;
         let expires_at = expires_at.map(whole_milliseconds);
         StoredRule { effect, rule: rule.trim().to_owned(), why, expires_at, ..kept }
@@ -117,29 +118,29 @@ pub enum RulesError {
 }
 
 /// The gate's side of rules: the files, and what was compiled.
-pub(crate) struct Rules {
+pub(crate) struct RuleCache {
     pub(crate) book: Arc<Rulebook>,
-    sets: Mutex<HashMap<(ProjectId, Option<SessionId>), Compiled>>,
+    sets: Mutex<HashMap<(ProjectId, Option<SessionId>), CompiledRuleSet>>,
 }
 
 /// A set, and what it was made of.
-struct Compiled {
-    files: Arc<[Layer]>,
+struct CompiledRuleSet {
+    files: Arc<[RuleLayer]>,
     stored: Vec<StoredRule>,
     set: Arc<RuleSet>,
 }
 
-impl Rules {
+impl RuleCache {
     pub(crate) fn new(book: Arc<Rulebook>) -> Self {
         Self { book, sets: Mutex::default() }
     }
 
     /// Returns the set made of these, compiled only if it is not the one that was made last.
-    fn set(
+    fn compile_cached(
         &self,
         project: &ProjectId,
         session: Option<&SessionId>,
-        files: Arc<[Layer]>,
+        files: Arc<[RuleLayer]>,
         mut stored: Vec<StoredRule>,
     ) -> Arc<RuleSet> {
         // How often a rule was used makes no difference to what it says.
@@ -147,16 +148,16 @@ impl Rules {
             (rule.uses, rule.last_used_at) = (0, None);
         }
         let key = (project.clone(), session.cloned());
-        let kept = |it: &Compiled| Arc::ptr_eq(&it.files, &files) && it.stored == stored;
+        let kept = |it: &CompiledRuleSet| Arc::ptr_eq(&it.files, &files) && it.stored == stored;
         if let Some(found) = self.lock().get(&key).filter(|it| kept(it)) {
             return found.set.clone();
         }
-        let set = Arc::new(compiled(&files, &stored, self.book.anchors(project)));
+        let set = Arc::new(compile_rules(&files, &stored, self.book.anchors(project)));
         let mut sets = self.lock();
         if sets.len() >= MOST_SETS {
             sets.clear();
         }
-        sets.insert(key, Compiled { files, stored, set: set.clone() });
+        sets.insert(key, CompiledRuleSet { files, stored, set: set.clone() });
         set
     }
 
@@ -165,11 +166,12 @@ impl Rules {
         let sets = self.lock();
         let of_project = sets.iter().filter(|((of, _), _)| of == project);
         let layers = of_project.flat_map(|(_, compiled)| compiled.set.layers());
-        let own = layers.filter(|layer| matches!(layer.source, Source::Project | Source::Session));
+        let own = layers
+            .filter(|layer| matches!(layer.source, RuleSource::Project | RuleSource::Session));
         own.flat_map(|layer| layer.rules.iter().cloned()).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, Option<SessionId>), Compiled>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, Option<SessionId>), CompiledRuleSet>> {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -188,7 +190,7 @@ impl Gate {
     ) -> Result<Arc<RuleSet>, StoreError> {
         let files = self.file_layers(project).await;
         let stored = self.inner().store.rules_in(project, session).await?;
-        Ok(self.inner().rules.set(project, session, files, stored))
+        Ok(self.inner().rules.compile_cached(project, session, files, stored))
     }
 
     /// Returns the same; what cannot be read makes everything ask.
@@ -207,7 +209,11 @@ impl Gate {
                 let rules = &self.inner().rules;
                 let mut layers = self.file_layers(project).await.to_vec();
                 let known = rules.last_known(project);
-                layers.push(Layer::broken(Source::Project, error.to_string(), &known));
+                layers.push(RuleLayer::for_unreadable_file(
+                    RuleSource::Project,
+                    error.to_string(),
+                    &known,
+                ));
                 Arc::new(RuleSet::new(layers, rules.book.anchors(project)))
             }
         }
@@ -217,30 +223,30 @@ impl Gate {
     pub(crate) async fn rules_with(&self, project: &ProjectId, own: Vec<Rule>) -> Arc<RuleSet> {
         let mut layers = self.file_layers(project).await.to_vec();
         if !own.is_empty() {
-            layers.push(Layer::of_rules(Source::Project, own));
+            layers.push(RuleLayer::from_rules(RuleSource::Project, own));
         }
         Arc::new(RuleSet::new(layers, self.inner().rules.book.anchors(project)))
     }
 
     /// Reads the files, off the runtime.
-    async fn file_layers(&self, project: &ProjectId) -> Arc<[Layer]> {
+    async fn file_layers(&self, project: &ProjectId) -> Arc<[RuleLayer]> {
         let book = self.rulebook();
-        if !book.knows(project) {
+        if !book.has_files(project) {
             return Arc::default();
         }
         let (reading, of) = (book.clone(), project.clone());
-        let layers = tokio::task::spawn_blocking(move || reading.shared(&of)).await;
+        let layers = tokio::task::spawn_blocking(move || reading.shared_layers(&of)).await;
         layers.unwrap_or_else(|error| {
             tracing::error!(%error, "the rule files could not be read, so everything asks");
             let why = "reading the rule files broke".to_owned();
-            Arc::from([Layer::broken(Source::User, why, &[])])
+            Arc::from([RuleLayer::for_unreadable_file(RuleSource::User, why, &[])])
         })
     }
 
     /// Returns what applies to a call handed in on some terms.
-    pub(crate) async fn policy(&self, call: &ToolCall, terms: Terms) -> Policy {
+    pub(crate) async fn policy(&self, call: &ToolCall, terms: SubmitOptions) -> Policy {
         if heeds_rules(terms.stance) {
-            terms.under(self.rules_or_ask(&call.project, &call.session).await)
+            terms.into_policy(self.rules_or_ask(&call.project, &call.session).await)
         } else {
             let mode = terms.mode.unwrap_or_default();
             Policy { mode, ..Policy::without_rules(terms.stance) }
@@ -248,25 +254,25 @@ impl Gate {
     }
 
     /// Returns what a request stands on, with the rules it was judged by and what "always" could mean.
-    pub(crate) async fn basis(
+    pub(crate) async fn fill_decision_context(
         &self,
-        before: Basis,
+        before: DecisionContext,
         policy: &Policy,
         call: &ToolCall,
-        plan: &Plan,
+        plan: &CallPlan,
         verdict: &Verdict,
-    ) -> Basis {
+    ) -> DecisionContext {
         if !heeds_rules(policy.stance) {
             return before;
         }
-        let proposals = offered(policy, call, plan, verdict, self.inner().clock.now());
-        let counted = self.counted(&call.project, proposals.clone()).await;
+        let proposals = offer_proposals(policy, call, plan, verdict, self.inner().clock.now());
+        let counted = self.count_proposal_matches(&call.project, proposals.clone()).await;
         let proposals = counted.unwrap_or_else(|error| {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "how often proposals would have matched could not be counted");
             proposals
         });
-        Basis { rules: Some(policy.rules.version().clone()), proposals, ..before }
+        DecisionContext { rules: Some(policy.rules.version().clone()), proposals, ..before }
     }
 
     /// Replaces a project's own rules.
@@ -286,7 +292,7 @@ impl Gate {
         let old = self.inner().store.rules_in(project, None).await?;
         let anchors = self.inner().rules.book.anchors(project);
         let same = move |found: &[StoredRule]| match &version {
-            Some(version) => compiled(&files, found, anchors.clone()).version() == version,
+            Some(version) => compile_rules(&files, found, anchors.clone()).version() == version,
             None => true,
         };
         if !same(&old) {
@@ -303,9 +309,9 @@ impl Gate {
             });
             let kept = match known.transpose()? {
                 Some(known) => known,
-                None => fresh(project.clone(), by, now),
+                None => blank_rule(project.clone(), by, now),
             };
-            rules.push(draft.over(kept));
+            rules.push(draft.apply_to(kept));
         }
         let kept: Vec<_> = old.iter().map(|rule| rule.id).filter(|id| once.contains(id)).collect();
         // Looked at again where nobody else can write in between.
@@ -324,21 +330,21 @@ impl Gate {
         &self,
         project: &ProjectId,
         session: Option<&SessionId>,
-        origin: Origin,
+        origin: StoredRuleOrigin,
         drafts: Vec<RuleDraft>,
         by: &str,
     ) -> Result<Vec<StoredRule>, RulesError> {
-        let rules = self.granted(project, session, origin, drafts, by)?;
+        let rules = self.build_grants(project, session, origin, drafts, by)?;
         self.inner().store.add_rules(rules.clone(), self.inner().clock.now()).await?;
         Ok(rules)
     }
 
     /// Returns new rules, to be kept in the same transaction as what led to them.
-    pub(crate) fn granted(
+    pub(crate) fn build_grants(
         &self,
         project: &ProjectId,
         session: Option<&SessionId>,
-        origin: Origin,
+        origin: StoredRuleOrigin,
         drafts: Vec<RuleDraft>,
         by: &str,
     ) -> Result<Vec<StoredRule>, RulesError> {
@@ -346,7 +352,11 @@ impl Gate {
         let grant = |draft: RuleDraft| {
             draft.parse()?;
             let session = session.cloned();
-            Ok(StoredRule { session, origin, ..draft.over(fresh(project.clone(), by, now)) })
+            Ok(StoredRule {
+                session,
+                origin,
+                ..draft.apply_to(blank_rule(project.clone(), by, now))
+            })
         };
         drafts.into_iter().map(grant).collect()
     }
@@ -370,34 +380,36 @@ impl Gate {
 /// Returns what "always" could mean for a call that asks: only what would make a difference.
 ///
 /// Where a rule asks, or one cannot be read, or the mode heeds no rules, no further rule helps.
-pub(crate) fn offered(
+pub(crate) fn offer_proposals(
     policy: &Policy,
     call: &ToolCall,
-    plan: &Plan,
+    plan: &CallPlan,
     verdict: &Verdict,
     now: Timestamp,
-) -> Vec<Proposal> {
+) -> Vec<GrantProposal> {
     let risk = risk::assess(&plan.effects);
     let Policy { stance, mode, rules } = policy;
-    let reads_ask = *stance == Stance::Attended { auto_approve_read: false } && risk == Risk::Low;
-    let by_rule = |reason: &Reason| reason.outcome == Outcome::Ask && reason.rule.is_some();
-    let firm = rules.broken().next().is_some() || verdict.reasons.iter().any(by_rule);
-    if reads_ask || firm || *mode == Mode::Plan {
+    let reads_ask =
+        *stance == Supervision::Attended { auto_approve_read: false } && risk == Risk::Low;
+    let by_rule =
+        |reason: &VerdictReason| reason.outcome == VerdictAction::Ask && reason.rule.is_some();
+    let firm = rules.unreadable_layers().next().is_some() || verdict.reasons.iter().any(by_rule);
+    if reads_ask || firm || *mode == PermissionMode::Plan {
         return Vec::new();
     }
-    proposals(call, plan, risk, rules.anchors(), now)
+    propose_grants(call, plan, risk, rules.anchors(), now)
 }
 
 /// A rule that says nothing yet.
-fn fresh(project: ProjectId, by: &str, now: Timestamp) -> StoredRule {
+fn blank_rule(project: ProjectId, by: &str, now: Timestamp) -> StoredRule {
     StoredRule {
         id: new_id(),
         project,
         session: None,
-        effect: Outcome::Ask,
+        effect: VerdictAction::Ask,
         rule: String::new(),
         why: None,
-        origin: Origin::Page,
+        origin: StoredRuleOrigin::Page,
         created_by: by.to_owned(),
         created_at: now,
         expires_at: None,
@@ -406,27 +418,32 @@ fn fresh(project: ProjectId, by: &str, now: Timestamp) -> StoredRule {
     }
 }
 
-pub(crate) fn compiled(files: &[Layer], stored: &[StoredRule], anchors: Anchors) -> RuleSet {
+pub(crate) fn compile_rules(
+    files: &[RuleLayer],
+    stored: &[StoredRule],
+    anchors: PatternAnchors,
+) -> RuleSet {
     let mut layers = files.to_vec();
-    for source in [Source::Project, Source::Session] {
+    for source in [RuleSource::Project, RuleSource::Session] {
         let of_source = stored.iter().filter(|rule| rule.source() == source);
-        let rules: Vec<_> = of_source.filter_map(|rule| as_it_holds(rule, &anchors)).collect();
+        let rules: Vec<_> =
+            of_source.filter_map(|rule| parse_stored_rule(rule, &anchors)).collect();
         if !rules.is_empty() {
-            layers.push(Layer::of_rules(source, rules));
+            layers.push(RuleLayer::from_rules(source, rules));
         }
     }
     RuleSet::new(layers, anchors)
 }
 
 /// Reads a kept rule. One that is no longer understood makes its tool ask, unless it allowed.
-fn as_it_holds(stored: &StoredRule, anchors: &Anchors) -> Option<Rule> {
+fn parse_stored_rule(stored: &StoredRule, anchors: &PatternAnchors) -> Option<Rule> {
     let rule = if let Ok(rule) = Rule::parse(stored.effect, &stored.rule) {
         Rule { why: stored.why.clone(), ..rule }
     } else {
         let lists = match stored.effect {
-            Outcome::Allow => json!({"allow": [stored.rule]}),
-            Outcome::Ask => json!({"ask": [stored.rule]}),
-            Outcome::Deny => json!({"deny": [stored.rule]}),
+            VerdictAction::Allow => json!({"allow": [stored.rule]}),
+            VerdictAction::Ask => json!({"ask": [stored.rule]}),
+            VerdictAction::Deny => json!({"deny": [stored.rule]}),
         };
         RuleFile::from_lists(&lists, anchors).ok()?.rules.pop()?
     };

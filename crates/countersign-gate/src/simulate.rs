@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, By, ExecutionId, Mode, Outcome, Plan, Policy, ProjectId, Rule, RuleSet, Stance,
-    State, Verdict,
+    ApprovedBy, CallPlan, Execution, ExecutionId, ExecutionState, PermissionMode, Policy,
+    ProjectId, Rule, RuleSet, Supervision, Verdict, VerdictAction,
 };
 use jiff::Timestamp;
 
@@ -15,7 +15,7 @@ use crate::store::StoreError;
 
 /// How many calls had which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct VerdictTally {
     /// Those that ran.
     pub allow: usize,
     /// Those that a person was to decide.
@@ -26,7 +26,7 @@ pub struct Tally {
 
 /// What a person made of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decided {
+pub enum PastDecision {
     /// They said yes.
     Approved,
     /// They said no.
@@ -39,7 +39,7 @@ pub enum Decided {
 
 /// A call that other rules would have treated otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SimulatedChange {
     /// The call.
     pub execution: ExecutionId,
     /// Its tool.
@@ -49,11 +49,11 @@ pub struct Change {
     /// When it was made.
     pub created_at: Timestamp,
     /// What the rules that hold say.
-    pub before: Outcome,
+    pub before: VerdictAction,
     /// What the others would.
-    pub after: Outcome,
+    pub after: VerdictAction,
     /// What a person said then.
-    pub decided: Option<Decided>,
+    pub decided: Option<PastDecision>,
     /// Whether it would run although a person rejected it, or be denied although one approved it.
     pub contradicts: bool,
     /// The rules that make the difference.
@@ -62,23 +62,23 @@ pub struct Change {
 
 /// What other rules would have made of the recorded calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simulation {
+pub struct PolicySimulation {
     /// How many calls were looked at.
     pub replayed: usize,
     /// What the rules that hold say of them.
-    pub before: Tally,
+    pub before: VerdictTally,
     /// What the others would.
-    pub after: Tally,
+    pub after: VerdictTally,
     /// The differences, newest first.
-    pub changed: Vec<Change>,
+    pub changed: Vec<SimulatedChange>,
 }
 
-impl Tally {
-    fn count(&mut self, outcome: Outcome) {
+impl VerdictTally {
+    fn count(&mut self, outcome: VerdictAction) {
         match outcome {
-            Outcome::Allow => self.allow += 1,
-            Outcome::Ask => self.ask += 1,
-            Outcome::Deny => self.deny += 1,
+            VerdictAction::Allow => self.allow += 1,
+            VerdictAction::Ask => self.ask += 1,
+            VerdictAction::Deny => self.deny += 1,
         }
     }
 }
@@ -90,10 +90,10 @@ impl Gate {
         project: &ProjectId,
         rules: Vec<Rule>,
         limit: usize,
-    ) -> Result<Simulation, StoreError> {
+    ) -> Result<PolicySimulation, StoreError> {
         let before = self.rules(project, None).await?;
         let after = self.rules_with(project, rules).await;
-        let calls = self.inner().store.recent(project, limit).await?;
+        let calls = self.inner().store.recent_executions(project, limit).await?;
         let now = self.inner().clock.now();
         let replaying = tokio::task::spawn_blocking(move || replay(calls, before, after, now));
         replaying.await.map_err(|error| StoreError::corrupt("call", error))
@@ -101,23 +101,23 @@ impl Gate {
 }
 
 fn replay(
-    calls: Vec<Approval>,
+    calls: Vec<Execution>,
     before: Arc<RuleSet>,
     after: Arc<RuleSet>,
     now: Timestamp,
-) -> Simulation {
-    let stance = Stance::Attended { auto_approve_read: true };
+) -> PolicySimulation {
+    let stance = Supervision::Attended { auto_approve_read: true };
     let [before, after] =
-        [before, after].map(|rules| Policy { stance, mode: Mode::Default, rules });
-    let mut simulation = Simulation::default();
+        [before, after].map(|rules| Policy { stance, mode: PermissionMode::Default, rules });
+    let mut simulation = PolicySimulation::default();
     for call in calls {
         // A call that could not be planned was refused whatever the rules.
         if call.effects.is_empty() {
             continue;
         }
-        let decided = decided(&call);
-        let Approval { call, effects, summary, commands, risk, created_at, .. } = call;
-        let plan = Plan { commands, ..Plan::new(effects, summary) };
+        let decided = past_decision(&call);
+        let Execution { call, effects, summary, commands, risk, created_at, .. } = call;
+        let plan = CallPlan { commands, ..CallPlan::new(effects, summary) };
         let [was, is] = [&before, &after].map(|policy| policy.verdict(&call, &plan, risk, now));
         simulation.replayed += 1;
         simulation.before.count(was.outcome);
@@ -125,10 +125,10 @@ fn replay(
         if was.outcome != is.outcome {
             let contradicts = matches!(
                 (is.outcome, decided),
-                (Outcome::Allow, Some(Decided::Rejected))
-                    | (Outcome::Deny, Some(Decided::Approved))
+                (VerdictAction::Allow, Some(PastDecision::Rejected))
+                    | (VerdictAction::Deny, Some(PastDecision::Approved))
             );
-            simulation.changed.push(Change {
+            simulation.changed.push(SimulatedChange {
                 execution: call.id,
                 tool_name: call.tool_name,
                 summary: plan.summary,
@@ -137,7 +137,7 @@ fn replay(
                 after: is.outcome,
                 decided,
                 contradicts,
-                rules: speaking(&was, &is),
+                rules: deciding_rules(&was, &is),
             });
         }
     }
@@ -145,7 +145,7 @@ fn replay(
 }
 
 /// The rules that spoke for what is new, or else, where one went, for what was.
-fn speaking(was: &Verdict, is: &Verdict) -> Vec<String> {
+fn deciding_rules(was: &Verdict, is: &Verdict) -> Vec<String> {
     let texts = |verdict: &Verdict| {
         let outcome = verdict.outcome;
         let for_it = verdict.reasons.iter().filter(move |reason| reason.outcome == outcome);
@@ -159,21 +159,23 @@ fn speaking(was: &Verdict, is: &Verdict) -> Vec<String> {
 }
 
 /// Returns what a person said; none where nobody was asked.
-fn decided(call: &Approval) -> Option<Decided> {
-    let by_person = |by: &By| match by {
-        By::Person(_) | By::PersonSaying { .. } | By::Callback => Some(Decided::Approved),
-        By::Policy | By::AgentPrompt => None,
+fn past_decision(call: &Execution) -> Option<PastDecision> {
+    let by_person = |by: &ApprovedBy| match by {
+        ApprovedBy::Person(_) | ApprovedBy::PersonSaying { .. } | ApprovedBy::Callback => {
+            Some(PastDecision::Approved)
+        }
+        ApprovedBy::Policy | ApprovedBy::AgentPrompt => None,
     };
     match &call.state {
-        State::Pending | State::AwaitingApproval { .. } => None,
-        State::Approved { by, .. } | State::Executing { by, .. } | State::Completed { by, .. } => {
-            by_person(by)
-        }
-        State::Failed { by, .. } => by.as_ref().and_then(by_person),
-        State::Rejected { .. } => Some(Decided::Rejected),
-        State::Timeout { .. } => Some(Decided::Timeout),
-        State::Cancelled { .. } => {
-            (call.verdict.outcome == Outcome::Ask).then_some(Decided::Cancelled)
+        ExecutionState::Pending | ExecutionState::AwaitingApproval { .. } => None,
+        ExecutionState::Approved { by, .. }
+        | ExecutionState::Executing { by, .. }
+        | ExecutionState::Completed { by, .. } => by_person(by),
+        ExecutionState::Failed { by, .. } => by.as_ref().and_then(by_person),
+        ExecutionState::Rejected { .. } => Some(PastDecision::Rejected),
+        ExecutionState::Timeout { .. } => Some(PastDecision::Timeout),
+        ExecutionState::Cancelled { .. } => {
+            (call.verdict.outcome == VerdictAction::Ask).then_some(PastDecision::Cancelled)
         }
     }
 }

@@ -9,21 +9,19 @@ mod approvals;
 mod audit;
 mod changes;
 mod client_looks;
+mod conversation_repair;
 mod conversations;
 mod database;
 mod diffs;
+mod error;
 mod events;
 mod executors;
-mod failure;
-mod floor;
-mod fresh;
-mod hidden_message;
-mod ledger;
 mod lock;
 mod masking;
-mod pairing;
+mod message_masking;
 mod postgres;
 mod projects;
+mod raw_writes;
 mod readers;
 mod rules;
 mod runs;
@@ -33,6 +31,8 @@ mod sign_ins;
 mod sqlite;
 mod tokens;
 mod value;
+mod write_cache;
+mod write_txn;
 mod writer;
 
 use std::fmt;
@@ -43,37 +43,39 @@ use std::sync::Arc;
 use countersign_core::ProjectId;
 use jiff::Timestamp;
 
-pub(crate) use approvals::Kept;
+pub(crate) use approvals::InsertOutcome;
 pub use approvals::{ExecutionFilter, Transition};
-pub use audit::{Act, AuditReport, AuditRow, Broken, CallAct, ChainEnd, MaskedCall};
-pub use changes::{ChangedFiles, Undo};
+pub use audit::{
+    AuditAction, AuditChainBreak, AuditReport, AuditRow, CallAuditAction, ChainEnd, MaskedCall,
+};
+pub use changes::{ChangedFiles, UndoTarget};
 pub use client_looks::ConnectedExecutor;
-pub use conversations::{MessageRow, Recorded, SessionRow};
-use database::{Connection, Database};
+pub use conversation_repair::{ConversationRepair, repair_conversation};
+pub use conversations::{MessageRow, RecordedMessage, SessionRow};
+use database::{SqlConnection, SqlDatabase};
 pub use diffs::DiffLines;
-pub use events::Entry;
-pub(crate) use executors::{Lent, Post};
-pub use failure::StoreError;
-pub use floor::floor;
-use fresh::Fresh;
-pub(crate) use lock::Lock;
-pub use pairing::{Mending, mend_conversation};
-use postgres::Postgres;
+pub use error::StoreError;
+pub use events::LogEntry;
+pub(crate) use executors::{ExecutorStream, LendOutcome};
+pub(crate) use lock::FileLock;
+use postgres::PostgresDatabase;
 pub(crate) use postgres::tls;
-pub use projects::{Changed, Project, ProjectSettings, StoredProject};
-use readers::Readers;
-pub(crate) use rules::rules_of;
-pub use rules::{Origin, StoredRule};
+pub use projects::{LastProjectChange, Project, ProjectSettings, StoredProject};
+pub use raw_writes::measure_raw_writes;
+use readers::StoreReaders;
+pub(crate) use rules::read_rules;
+pub use rules::{StoredRule, StoredRuleOrigin};
 pub(crate) use runs::RunKey;
-pub use runs::{LeftRun, NewMessage, NewRun, RunEnd};
-pub(crate) use server_keys::public_key_of;
-pub(crate) use servers::Beat;
+pub use runs::{NewRun, NewRunMessage, OrphanedRun, RunEnd};
+pub(crate) use server_keys::read_public_key;
+pub(crate) use servers::ServerHeartbeat;
 pub use sign_ins::PageSignIn;
-use sqlite::Sqlite;
-pub(crate) use sqlite::glance;
+use sqlite::SqliteDatabase;
+pub(crate) use sqlite::open_read_only;
 pub use tokens::{ApiToken, TokenRole};
 use value::values;
-use writer::{Signature, Writer};
+use write_cache::WriteCache;
+use writer::{ServerFence, StoreWriter};
 
 use crate::clock::Clock;
 
@@ -122,14 +124,14 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 /// Called on the writer's thread after each commit with the newest number of every log that grew.
-pub(crate) type OnCommit = Arc<dyn Fn(&ProjectId, u64) + Send + Sync>;
+pub(crate) type CommitHook = Arc<dyn Fn(&ProjectId, u64) + Send + Sync>;
 
 /// The durable state of everything.
 #[derive(Clone)]
 pub struct Store {
-    writer: Writer,
-    readers: Readers,
-    fresh: Arc<Fresh>,
+    writer: StoreWriter,
+    readers: StoreReaders,
+    fresh: Arc<WriteCache>,
     /// Whether other servers may be writing, too.
     shared: bool,
 }
@@ -148,33 +150,34 @@ impl Store {
         url: &DatabaseUrl,
         alone: bool,
         clock: Arc<dyn Clock>,
-        on_commit: OnCommit,
+        on_commit: CommitHook,
     ) -> Result<Self, StoreError> {
-        let database: Arc<dyn Database> = match url {
-            DatabaseUrl::Sqlite(file) => Arc::new(Sqlite::at(file)),
-            DatabaseUrl::Postgres(url) => Arc::new(Postgres::at(url)?),
+        let database: Arc<dyn SqlDatabase> = match url {
+            DatabaseUrl::Sqlite(file) => Arc::new(SqliteDatabase::new(file)),
+            DatabaseUrl::Postgres(url) => Arc::new(PostgresDatabase::from_url(url)?),
         };
         database.migrate()?;
-        masking::mask_earlier(database.as_ref(), clock.now())?;
+        masking::mask_existing_records(database.as_ref(), clock.now())?;
         let shared = database.is_shared();
-        let signature = Signature::new(clock);
+        let signature = ServerFence::new(clock);
         let connection = database.writer()?;
-        let fresh = Arc::new(if alone { Fresh::alone() } else { Fresh::default() });
+        let fresh =
+            Arc::new(if alone { WriteCache::for_sole_writer() } else { WriteCache::default() });
         let again = Some(database.clone());
-        let writer = Writer::start(connection, again, signature, fresh.clone(), on_commit)?;
-        Ok(Self { writer, readers: Readers::of(database), fresh, shared })
+        let writer = StoreWriter::start(connection, again, signature, fresh.clone(), on_commit)?;
+        Ok(Self { writer, readers: StoreReaders::for_database(database), fresh, shared })
     }
 
     /// Opens a database that lives and dies with the process.
     pub(crate) fn in_memory(
         clock: Arc<dyn Clock>,
-        on_commit: OnCommit,
+        on_commit: CommitHook,
     ) -> Result<Self, StoreError> {
-        let signature = Signature::new(clock);
-        let fresh = Arc::new(Fresh::alone());
-        let memory = Sqlite::in_memory()?;
-        let writer = Writer::start(memory, None, signature, fresh.clone(), on_commit)?;
-        let readers = Readers::of_writer(writer.clone());
+        let signature = ServerFence::new(clock);
+        let fresh = Arc::new(WriteCache::for_sole_writer());
+        let memory = SqliteDatabase::in_memory()?;
+        let writer = StoreWriter::start(memory, None, signature, fresh.clone(), on_commit)?;
+        let readers = StoreReaders::for_writer(writer.clone());
         Ok(Self { writer, readers, fresh, shared: false })
     }
 
@@ -182,8 +185,8 @@ impl Store {
     pub async fn copy_to(&self, file: &Path) -> Result<(), StoreError> {
         sqlite::make_private(file).map_err(StoreError::folder)?;
         let file = file.to_string_lossy().into_owned();
-        let copy = move |db: &mut dyn Connection| db.execute("VACUUM INTO $1", values![&file]);
-        self.readers.read_however_long(copy).await.map(drop)
+        let copy = move |db: &mut dyn SqlConnection| db.execute("VACUUM INTO $1", values![&file]);
+        self.readers.read_without_timeout(copy).await.map(drop)
     }
 
     /// Returns how many durable commits there were.
@@ -198,12 +201,12 @@ impl Store {
 }
 
 /// Writes a moment as texts hold it: UTC, ISO 8601, always three decimals, so that text sorts.
-pub(crate) fn iso(at: Timestamp) -> String {
+pub(crate) fn to_iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 /// Writes a value as JSON text.
-pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::corrupt("value", error))
 }
 

@@ -46,7 +46,7 @@ impl Gate {
         let secret = format!("cs_{role}_{digits}");
         let created_at = self.inner().clock.now();
         let token = ApiToken { id, role, name, created_at, revoked_at: None };
-        self.store().keep_token(&Digest::of(secret.as_bytes()), token.clone()).await?;
+        self.store().keep_token(&Digest::for_bytes(secret.as_bytes()), token.clone()).await?;
         Ok((token, secret))
     }
 }

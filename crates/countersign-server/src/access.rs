@@ -8,13 +8,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use countersign_core::Approval;
+use countersign_core::Execution;
 use countersign_gate::TokenRole;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::sign_in::SignedIn;
+use crate::sign_in::SignedInPerson;
 use crate::socket;
 use crate::socket::command::ClientCommand;
 
@@ -131,7 +131,7 @@ impl LeastRole {
 
 /// Who makes a request: the holder of a token, or somebody who signed in on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Caller {
+pub(crate) struct AuthenticatedCaller {
     /// The name that decisions carry.
     pub(crate) name: String,
     pub(crate) role: TokenRole,
@@ -139,7 +139,7 @@ pub(crate) struct Caller {
     pub(crate) token: Option<Uuid>,
 }
 
-impl Caller {
+impl AuthenticatedCaller {
     /// Returns the holder of the server's own token or link.
     pub(crate) fn admin() -> Self {
         Self { name: "admin".to_owned(), role: TokenRole::Admin, token: None }
@@ -167,7 +167,7 @@ impl Caller {
     }
 
     /// Returns whether the caller handed a call in.
-    pub(crate) fn has_submitted(&self, call: &Approval) -> bool {
+    pub(crate) fn has_submitted(&self, call: &Execution) -> bool {
         call.basis.submitted_by.as_deref() == Some(self.submitter_id().as_str())
     }
 
@@ -182,7 +182,7 @@ impl Caller {
     }
 
     /// Returns whether a call is the caller's to look at: handed in by it, or lent to one of its clients.
-    pub(crate) fn may_see(&self, call: &Approval) -> bool {
+    pub(crate) fn may_see(&self, call: &Execution) -> bool {
         let is_lent = || {
             let holder = call.lease().map(|lease| lease.holder.as_str()).unwrap_or_default();
             holder.starts_with(&self.holder_name(""))
@@ -191,7 +191,7 @@ impl Caller {
     }
 }
 
-impl FromRequestParts<App> for Caller {
+impl FromRequestParts<App> for AuthenticatedCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
@@ -199,11 +199,11 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-impl FromRequestParts<App> for SignedIn {
+impl FromRequestParts<App> for SignedInPerson {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Caller::from_request_parts(parts, app).await.map(|caller| Self(caller.name))
+        AuthenticatedCaller::from_request_parts(parts, app).await.map(|caller| Self(caller.name))
     }
 }
 
@@ -230,7 +230,7 @@ async fn authenticate(
     app: &App,
     Parts { headers, uri, .. }: &Parts,
     least: LeastRole,
-) -> Result<Option<Caller>, ApiError> {
+) -> Result<Option<AuthenticatedCaller>, ApiError> {
     match least {
         Nobody => Ok(None),
         // The handlers of the page say how to sign in.

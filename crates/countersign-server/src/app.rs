@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use countersign_agent::{ClaudeSetup, Model, RunnerConfig};
 use countersign_gate::{Gate, Project, ServerIdentity};
-use countersign_tools::{Catalogue, Keep, Sandbox, Toolbox, Workspace};
+use countersign_tools::{BackupStore, PlannerCatalogue, Sandbox, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::hub::Hubs;
-use crate::chat::post::Clients;
+use crate::chat::executor_slot::ClientStreams;
+use crate::chat::hub::StreamHubs;
 use crate::hook_spool::HookSpool;
 use crate::host_names::HostNames;
-use crate::projects::Projects;
-use crate::runs::Runs;
-use crate::sign_in::{LocalCredential, SignIns};
-use crate::ways::ApprovalSwitch;
+use crate::projects::ProjectRegistry;
+use crate::run_mode::ApprovalSwitch;
+use crate::runs::RunRegistry;
+use crate::sign_in::{LocalCredential, SignInRegistry};
 
 /// Who answers the prompts.
 #[derive(Clone)]
@@ -38,9 +38,9 @@ pub struct ServerConfig {
     /// Makes the tools of a workspace.
     pub toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
     /// Knows what calls of all tools would do, also of those that cannot run here.
-    pub catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
+    pub catalogue: Arc<dyn Fn(&Workspace) -> PlannerCatalogue + Send + Sync>,
     /// Where earlier contents of changed files are kept; nothing can be undone without it.
-    pub keep: Option<Keep>,
+    pub keep: Option<BackupStore>,
     /// Who answers.
     pub model: ModelSource,
     /// Where the Claude Code CLI is, and what it may know of the environment.
@@ -66,21 +66,21 @@ pub struct RunDefaults {
 
 /// The shared parts, behind one pointer.
 #[derive(Clone)]
-pub(crate) struct App(Arc<Parts>);
+pub(crate) struct App(Arc<AppParts>);
 
-pub(crate) struct Parts {
+pub(crate) struct AppParts {
     pub(crate) gate: Gate,
-    pub(crate) projects: Projects,
-    pub(crate) runs: Runs,
-    pub(crate) sign_ins: SignIns,
-    pub(crate) keep: Option<Keep>,
+    pub(crate) projects: ProjectRegistry,
+    pub(crate) runs: RunRegistry,
+    pub(crate) sign_ins: SignInRegistry,
+    pub(crate) keep: Option<BackupStore>,
     pub(crate) model: ModelSource,
     pub(crate) claude: ClaudeSetup,
     pub(crate) approval_switch: ApprovalSwitch,
     pub(crate) sandbox: Sandbox,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) toolbox: Arc<dyn Fn(&Workspace) -> Toolbox + Send + Sync>,
-    pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> Catalogue + Send + Sync>,
+    pub(crate) catalogue: Arc<dyn Fn(&Workspace) -> PlannerCatalogue + Send + Sync>,
     /// Cancelled when the server is to stop: sockets close, runs are suspended.
     pub(crate) stopping: CancellationToken,
     pub(crate) port: u16,
@@ -90,8 +90,8 @@ pub(crate) struct Parts {
     pub(crate) identity: ServerIdentity,
     /// How long a body may take to come.
     pub(crate) body_patience: Duration,
-    pub(crate) hubs: Hubs,
-    pub(crate) clients: Clients,
+    pub(crate) hubs: StreamHubs,
+    pub(crate) clients: ClientStreams,
     pub(crate) run_defaults: RunDefaults,
     /// The names it answers to beside its addresses.
     pub(crate) host_names: Arc<HostNames>,
@@ -99,7 +99,7 @@ pub(crate) struct Parts {
 
 /// How a server is reached, and what it serves beside its parts.
 #[derive(Default)]
-pub(crate) struct ServerPlace {
+pub(crate) struct ServerOptions {
     pub(crate) host_names: Arc<HostNames>,
     /// What the commands of this machine come in with.
     pub(crate) local: Option<LocalCredential>,
@@ -108,9 +108,9 @@ pub(crate) struct ServerPlace {
 }
 
 impl std::ops::Deref for App {
-    type Target = Parts;
+    type Target = AppParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppParts {
         &self.0
     }
 }
@@ -125,11 +125,11 @@ impl App {
         stopping: CancellationToken,
         (host_names, local): (Arc<HostNames>, Option<LocalCredential>),
     ) -> Self {
-        let sign_ins = SignIns::new(config.gate.clone(), config.credential, local);
-        Self(Arc::new(Parts {
-            projects: Projects::new(config.gate.clone(), config.workspaces),
+        let sign_ins = SignInRegistry::new(config.gate.clone(), config.credential, local);
+        Self(Arc::new(AppParts {
+            projects: ProjectRegistry::new(config.gate.clone(), config.workspaces),
             gate: config.gate,
-            runs: Runs::default(),
+            runs: RunRegistry::default(),
             sign_ins,
             keep: config.keep,
             model: config.model,
@@ -144,8 +144,8 @@ impl App {
             address,
             identity,
             body_patience,
-            hubs: Hubs::default(),
-            clients: Clients::default(),
+            hubs: StreamHubs::default(),
+            clients: ClientStreams::default(),
             host_names,
             run_defaults,
         }))

@@ -4,7 +4,7 @@ pub(crate) mod view;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Approval, ProjectId, Status};
+use countersign_core::{Execution, ExecutionStatus, ProjectId};
 use countersign_gate::ExecutionFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,21 +12,21 @@ use utoipa::{IntoParams, ToSchema};
 
 use self::view::ApprovalView;
 use crate::app::App;
-use crate::body::MaybeBody;
+use crate::body::OptionalJsonBody;
 use crate::call_context::ContextLookup;
-use crate::decide::{DecisionScope, Said, Settled, Speaker};
+use crate::decide::{DecisionInput, DecisionOutcome, DecisionScope, DecisionService};
 use crate::error::ApiError;
-use crate::query::{Page, Query};
-use crate::refusals::{Contested, Looking};
+use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
+use crate::path_params::{PathParams, approval_id};
+use crate::query::{PageQuery, QueryParams};
 use crate::runs;
-use crate::segments::{Segments, approval_id};
-use crate::sign_in::SignedIn;
+use crate::sign_in::SignedInPerson;
 use crate::status::CallStatus;
 
 /// Which requests.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Filter {
+pub(crate) struct ApprovalListQuery {
     /// Where they stand; `pending` means `awaiting_approval`. All unless said.
     #[param(inline)]
     status: Option<CallStatus>,
@@ -57,7 +57,7 @@ pub(crate) struct OneApproval {
 pub(crate) struct ApproveBody {
     /// The path says it already; where it is given it has to be `approved`.
     #[expect(dead_code, reason = "that it can be read says all")]
-    decision: Option<Approved>,
+    decision: Option<ApprovedLiteral>,
     /// The whole input as the person changed it. It is judged again: denied is 409, riskier than what
     /// was asked becomes a new request, otherwise it runs as edited and the model is told so.
     #[schema(value_type = Option<Object>)]
@@ -77,14 +77,14 @@ pub(crate) struct ApproveBody {
 /// The word for yes.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Approved {
+pub(crate) enum ApprovedLiteral {
     Approved,
 }
 
 /// The word for no.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Rejected {
+pub(crate) enum RejectedLiteral {
     Rejected,
 }
 
@@ -95,7 +95,7 @@ pub(crate) enum Rejected {
 pub(crate) struct RejectBody {
     /// The path says it already; where it is given it has to be `rejected`.
     #[expect(dead_code, reason = "that it can be read says all")]
-    decision: Option<Rejected>,
+    decision: Option<RejectedLiteral>,
     /// What to do instead: the model reads `User rejected: <reason>` and goes on.
     reason: Option<String>,
     /// The digest of what the person saw; if the request is another by now, the answer is 409.
@@ -118,7 +118,7 @@ pub(crate) struct DecisionView {
     /// How far the call has come since.
     tool_status: CallStatus,
     #[serde(flatten)]
-    decided: view::Judgement,
+    decided: view::DecisionRecord,
     /// The request that waits in its place, where an edited input is riskier than what was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -126,31 +126,31 @@ pub(crate) struct DecisionView {
 }
 
 /// `GET /my/projects/{project_id}/approvals`: what people were asked, the latest first.
-#[utoipa::path(get, operation_id = "list_approvals", tag = "approvals", path = "/my/projects/{project_id}/approvals", params(("project_id" = String, Path), Filter, Page), responses(
+#[utoipa::path(get, operation_id = "list_approvals", tag = "approvals", path = "/my/projects/{project_id}/approvals", params(("project_id" = String, Path), ApprovalListQuery, PageQuery), responses(
     (status = 200, body = ApprovalList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(filter): Query<Filter>,
-    Query(page): Query<Page>,
+    PathParams(project): PathParams<String>,
+    QueryParams(filter): QueryParams<ApprovalListQuery>,
+    QueryParams(page): QueryParams<PageQuery>,
 ) -> Result<Json<ApprovalList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     list_in(&app, vec![project.id.clone()], filter, page).await
 }
 
 /// `GET /my/approvals`: what people were asked in all projects of this server, the latest first.
-#[utoipa::path(get, operation_id = "list_all_approvals", tag = "approvals", path = "/my/approvals", params(Filter, Page), responses(
+#[utoipa::path(get, operation_id = "list_all_approvals", tag = "approvals", path = "/my/approvals", params(ApprovalListQuery, PageQuery), responses(
     (status = 200, body = ApprovalList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list_all(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Query(filter): Query<Filter>,
-    Query(page): Query<Page>,
+    QueryParams(filter): QueryParams<ApprovalListQuery>,
+    QueryParams(page): QueryParams<PageQuery>,
 ) -> Result<Json<ApprovalList>, ApiError> {
     // One may have been made at another server since.
     app.projects.load().await?;
@@ -160,11 +160,11 @@ pub(crate) async fn list_all(
 async fn list_in(
     app: &App,
     projects: Vec<ProjectId>,
-    filter: Filter,
-    page: Page,
+    filter: ApprovalListQuery,
+    page: PageQuery,
 ) -> Result<Json<ApprovalList>, ApiError> {
     let filter = ExecutionFilter {
-        statuses: filter.status.map(Status::from).into_iter().collect(),
+        statuses: filter.status.map(ExecutionStatus::from).into_iter().collect(),
         asked: Some(true),
         ..ExecutionFilter::default()
     };
@@ -183,16 +183,16 @@ async fn list_in(
 /// `GET /my/projects/{project_id}/approvals/{approval_id}`: one request, with what it would do.
 #[utoipa::path(get, operation_id = "get_approval", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}", params(("project_id" = String, Path), ("approval_id" = String, Path)), responses(
     (status = 200, body = OneApproval),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn get(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, approval)): Segments<(String, String)>,
+    PathParams((project, approval)): PathParams<(String, String)>,
 ) -> Result<Json<OneApproval>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let speaker = Speaker { app: &app, project: &project.id, person: &person };
-    let approval = speaker.own(approval_id(&approval)?).await?;
+    let speaker = DecisionService { app: &app, project: &project.id, person: &person };
+    let approval = speaker.find_request(approval_id(&approval)?).await?;
     let context = ContextLookup::new(app.gate.store()).find(&approval).await?;
     let approval = ApprovalView::new(approval, context);
     Ok(Json(OneApproval { success: true, approval }))
@@ -202,16 +202,16 @@ pub(crate) async fn get(
 /// again is fine; saying it to what was rejected, or too late, is 409 with what stands.
 #[utoipa::path(post, operation_id = "approve", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/approve", params(("project_id" = String, Path), ("approval_id" = String, Path)), request_body = ApproveBody, responses(
     (status = 200, body = DecisionView),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn approve(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, approval)): Segments<(String, String)>,
-    MaybeBody(body): MaybeBody<ApproveBody>,
+    PathParams((project, approval)): PathParams<(String, String)>,
+    OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
 ) -> Result<Json<DecisionView>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let said = Said {
+    let said = DecisionInput {
         approved: true,
         digest: body.digest,
         edited_input: body.edited_input,
@@ -220,12 +220,12 @@ pub(crate) async fn approve(
         feedback: body.message,
     };
     let id = approval_id(&approval)?;
-    let speaker = Speaker { app: &app, project: &project.id, person: &person };
+    let speaker = DecisionService { app: &app, project: &project.id, person: &person };
     match speaker.decide(id, said).await? {
-        Settled::Decided(stands) => Ok(told(&stands, CallStatus::Approved)),
-        Settled::AskedAgain(next) => {
-            let asked = speaker.own(id).await?;
-            let Json(view) = told(&asked, CallStatus::AwaitingApproval);
+        DecisionOutcome::Decided(stands) => Ok(decision_response(&stands, CallStatus::Approved)),
+        DecisionOutcome::AskedAgain(next) => {
+            let asked = speaker.find_request(id).await?;
+            let Json(view) = decision_response(&asked, CallStatus::AwaitingApproval);
             Ok(Json(DecisionView { replaced_by: Some(next.id.to_string()), ..view }))
         }
     }
@@ -235,33 +235,34 @@ pub(crate) async fn approve(
 /// is fine; saying it to what was approved, or too late, is 409 with what stands.
 #[utoipa::path(post, operation_id = "reject", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/reject", params(("project_id" = String, Path), ("approval_id" = String, Path)), request_body = RejectBody, responses(
     (status = 200, body = DecisionView),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn reject(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, approval)): Segments<(String, String)>,
-    MaybeBody(body): MaybeBody<RejectBody>,
+    PathParams((project, approval)): PathParams<(String, String)>,
+    OptionalJsonBody(body): OptionalJsonBody<RejectBody>,
 ) -> Result<Json<DecisionView>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let said = Said { feedback: body.reason, digest: body.digest, ..Said::default() };
-    let speaker = Speaker { app: &app, project: &project.id, person: &person };
-    let (Settled::Decided(stands) | Settled::AskedAgain(stands)) =
+    let said =
+        DecisionInput { feedback: body.reason, digest: body.digest, ..DecisionInput::default() };
+    let speaker = DecisionService { app: &app, project: &project.id, person: &person };
+    let (DecisionOutcome::Decided(stands) | DecisionOutcome::AskedAgain(stands)) =
         speaker.decide(approval_id(&approval)?, said).await?;
     if body.interrupt {
         runs::cancel(&app, &project.id, &stands.call.session).await?;
     }
-    Ok(told(&stands, CallStatus::Rejected))
+    Ok(decision_response(&stands, CallStatus::Rejected))
 }
 
-fn told(stands: &Approval, status: CallStatus) -> Json<DecisionView> {
+fn decision_response(stands: &Execution, status: CallStatus) -> Json<DecisionView> {
     Json(DecisionView {
         success: true,
         approval_id: stands.id.to_string(),
         status,
         tool_id: stands.call.id.to_string(),
         tool_status: stands.status().into(),
-        decided: view::Judgement::of(stands),
+        decided: view::DecisionRecord::from_execution(stands),
         replaced_by: stands.replaced_by().map(|id| id.to_string()),
     })
 }

@@ -2,17 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_gate::{Act, AuditRow, CallAct, MaskedCall, StoreError};
+use countersign_gate::{AuditAction, AuditRow, CallAuditAction, MaskedCall, StoreError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::{Query, limit};
-use crate::refusals::Looking;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::PathParams;
+use crate::query::{QueryParams, limit};
+use crate::sign_in::SignedInPerson;
 use crate::socket::request::RiskLevel;
 use crate::status::CallStatus;
 
@@ -22,7 +22,7 @@ const MOST: usize = 1000;
 /// Which page of the audit.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct AuditListQuery {
     /// Where the page before it ended: its `next_cursor`.
     #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
@@ -174,18 +174,18 @@ pub(crate) struct RulesActView {
 }
 
 /// `GET /my/projects/{project_id}/audit`: what was decided and what ran, the oldest first.
-#[utoipa::path(get, operation_id = "list_audit", tag = "audit", path = "/my/projects/{project_id}/audit", params(("project_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_audit", tag = "audit", path = "/my/projects/{project_id}/audit", params(("project_id" = String, Path), AuditListQuery), responses(
     (status = 200, body = AuditList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(page): Query<Page>,
+    PathParams(project): PathParams<String>,
+    QueryParams(page): QueryParams<AuditListQuery>,
 ) -> Result<Json<AuditList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let after = page.cursor.as_deref().map(place).transpose()?;
+    let after = page.cursor.as_deref().map(parse_cursor).transpose()?;
     let after = after.map(|seq| (project.id.clone(), seq));
     let limit = page.limit.unwrap_or(100).min(MOST);
     let rows = app.gate.store().audit_rows(Some(&project.id), after, limit).await?;
@@ -194,7 +194,7 @@ pub(crate) async fn list(
     Ok(Json(AuditList { success: true, entries, next_cursor }))
 }
 
-fn place(cursor: &str) -> Result<u64, ApiError> {
+fn parse_cursor(cursor: &str) -> Result<u64, ApiError> {
     cursor.parse().map_err(|_| ApiError::bad_cursor())
 }
 
@@ -202,28 +202,28 @@ impl TryFrom<AuditRow> for AuditEntry {
     type Error = StoreError;
 
     fn try_from(row: AuditRow) -> Result<Self, StoreError> {
-        let act = serde_json::from_str::<Act>(&row.body);
+        let act = serde_json::from_str::<AuditAction>(&row.body);
         let act = act.map_err(|error| StoreError::corrupt("row of the audit", error))?;
         Ok(Self { seq: row.seq, at: row.at, hash: row.hash, act: ActView::from(act) })
     }
 }
 
-impl From<Act> for ActView {
-    fn from(act: Act) -> Self {
+impl From<AuditAction> for ActView {
+    fn from(act: AuditAction) -> Self {
         match act {
-            Act::Call(call) => Self::Call(Box::new((*call).into())),
-            Act::Rules { who, session_id, kept, revoked } => {
+            AuditAction::Call(call) => Self::Call(Box::new((*call).into())),
+            AuditAction::Rules { who, session_id, kept, revoked } => {
                 let session_id = session_id.map(|id| id.to_string());
                 Self::Rules(RulesActView { who, session_id, kept, revoked })
             }
-            Act::Settings { who, name, settings } => Self::Settings(SettingsActView {
+            AuditAction::Settings { who, name, settings } => Self::Settings(SettingsActView {
                 who,
                 name,
                 medium_seconds: settings.medium_seconds,
                 high_seconds: settings.high_seconds,
                 tool_approval_enabled: settings.tool_approval_enabled,
             }),
-            Act::ResultRefused { approval_id, tool_id, reason, result } => {
+            AuditAction::ResultRefused { approval_id, tool_id, reason, result } => {
                 Self::ResultRefused(RefusalActView {
                     approval_id: approval_id.to_string(),
                     tool_id: tool_id.to_string(),
@@ -231,11 +231,11 @@ impl From<Act> for ActView {
                     result: result.to_string(),
                 })
             }
-            Act::Undone { who, tool_ids, files } => {
+            AuditAction::Undone { who, tool_ids, files } => {
                 let tool_ids = tool_ids.iter().map(ToString::to_string).collect();
                 Self::Undone(UndoneActView { who, tool_ids, files })
             }
-            Act::Masked { calls } => {
+            AuditAction::Masked { calls } => {
                 let view = |call: MaskedCall| MaskedCallView {
                     approval_id: call.approval_id.to_string(),
                     kept: call.kept.to_string(),
@@ -246,8 +246,8 @@ impl From<Act> for ActView {
     }
 }
 
-impl From<CallAct> for CallActView {
-    fn from(act: CallAct) -> Self {
+impl From<CallAuditAction> for CallActView {
+    fn from(act: CallAuditAction) -> Self {
         Self {
             status: act.status.into(),
             who: act.who,

@@ -30,24 +30,24 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// It need not say that it is JSON: the founding documents' client does not. Other pages are kept out
 /// by `guard` and by the cookie.
-pub(crate) struct Body<T, const MOST: usize = LIMIT>(pub(crate) T);
+pub(crate) struct JsonBody<T, const MOST: usize = LIMIT>(pub(crate) T);
 
 /// The same where nothing means `{}`.
-pub(crate) struct MaybeBody<T>(pub(crate) T);
+pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, const MOST: usize> FromRequest<App> for Body<T, MOST> {
+impl<T: DeserializeOwned, const MOST: usize> FromRequest<App> for JsonBody<T, MOST> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        parse(&whole(request, app.body_patience, MOST).await?).map(Self)
+        parse(&read_with_timeout(request, app.body_patience, MOST).await?).map(Self)
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
+impl<T: DeserializeOwned> FromRequest<App> for OptionalJsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let body = whole(request, app.body_patience, LIMIT).await?;
+        let body = read_with_timeout(request, app.body_patience, LIMIT).await?;
         parse(if body.is_empty() { b"{}" } else { &body }).map(Self)
     }
 }
@@ -60,7 +60,7 @@ impl<T: DeserializeOwned> FromRequest<App> for FormBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         let bad = || ApiError::bad_request("bad_form", "this is not the form of that page");
-        let body = whole(request, app.body_patience, FORM_LIMIT).await?;
+        let body = read_with_timeout(request, app.body_patience, FORM_LIMIT).await?;
         // A form is written as the query of an address is.
         let query = String::from_utf8(body).map_err(|_| bad())?;
         let uri = Uri::builder().path_and_query(format!("/?{query}")).build();
@@ -69,8 +69,12 @@ impl<T: DeserializeOwned> FromRequest<App> for FormBody<T> {
     }
 }
 
-async fn whole(request: Request, patience: Duration, most: usize) -> Result<Vec<u8>, ApiError> {
-    match timeout(patience, read(request, most)).await {
+async fn read_with_timeout(
+    request: Request,
+    patience: Duration,
+    most: usize,
+) -> Result<Vec<u8>, ApiError> {
+    match timeout(patience, read_limited(request, most)).await {
         Ok(read) => read,
         Err(_) => Err(ApiError {
             status: StatusCode::REQUEST_TIMEOUT,
@@ -79,7 +83,7 @@ async fn whole(request: Request, patience: Duration, most: usize) -> Result<Vec<
     }
 }
 
-async fn read(request: Request, most: usize) -> Result<Vec<u8>, ApiError> {
+async fn read_limited(request: Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let told = request.headers().get(header::CONTENT_LENGTH);
     let told = told.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if told.is_some_and(|length| length > DRAINED) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use countersign_core::{Approval, Executor, ProjectId, SessionId, masked_text};
+use countersign_core::{Execution, Executor, ProjectId, SessionId, mask_text};
 use countersign_gate::{Project, Store, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -51,7 +51,7 @@ impl<'a> ContextLookup<'a> {
     }
 
     /// Returns where a call belongs.
-    pub(crate) async fn find(&mut self, approval: &Approval) -> Result<CallContext, StoreError> {
+    pub(crate) async fn find(&mut self, approval: &Execution) -> Result<CallContext, StoreError> {
         let session_id = approval.call.session.to_string();
         Ok(CallContext {
             workspace: self.workspace(&approval.call.project).await?,
@@ -74,7 +74,7 @@ impl<'a> ContextLookup<'a> {
 
     /// Returns the title of a call's conversation. Another program names its conversations as it
     /// likes: one of that name here is not its own.
-    async fn title(&mut self, approval: &Approval) -> Result<Option<String>, StoreError> {
+    async fn title(&mut self, approval: &Execution) -> Result<Option<String>, StoreError> {
         let call = &approval.call;
         if call.executor == Executor::Caller {
             return Ok(None);
@@ -84,12 +84,12 @@ impl<'a> ContextLookup<'a> {
             return Ok(known.clone());
         }
         let title = self.store.session_title(&call.project, &call.session).await?;
-        let title = title.map(|title| masked_text(&title));
+        let title = title.map(|title| mask_text(&title));
         self.titles.insert(key, title.clone());
         Ok(title)
     }
 
-    async fn agent_name(&mut self, approval: &Approval) -> Result<String, StoreError> {
+    async fn agent_name(&mut self, approval: &Execution) -> Result<String, StoreError> {
         match approval.call.executor {
             Executor::Local | Executor::Client => Ok("Countersign agent".to_owned()),
             Executor::ClaudeCli => Ok("Claude Code".to_owned()),

@@ -1,9 +1,9 @@
 //! The conversation over REST: a message starts a run, the stream tells what comes of it.
 
 pub(crate) mod event;
+pub(crate) mod executor_slot;
 pub(crate) mod hub;
 mod listener;
-pub(crate) mod post;
 pub(crate) mod stream;
 
 use axum::Json;
@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::refusals::Contested;
-use crate::runs::{self, Wanted};
-use crate::segments::Segments;
+use crate::error_responses::ConflictErrorResponses;
+use crate::path_params::PathParams;
+use crate::run_mode;
+use crate::runs::{self, RunRequest};
 use crate::sessions::messages::message_id;
-use crate::sign_in::SignedIn;
-use crate::socket::command::PermissionMode;
-use crate::ways;
+use crate::sign_in::SignedInPerson;
+use crate::socket::command::RunPermissionMode;
 
 /// How long the id of a conversation may be.
 const LONGEST_ID: usize = 200;
@@ -41,7 +41,7 @@ pub(crate) struct NewMessage {
     executor: Option<ExecutorName>,
     /// How calls are decided; as the project's settings and the conversation's last run say unless
     /// given, `sdk` where they say nothing.
-    permission_mode: Option<PermissionMode>,
+    permission_mode: Option<RunPermissionMode>,
     /// The model to ask.
     model: Option<String>,
     /// Added to the system prompt of the server's own loop; what the server was started with if left out.
@@ -76,23 +76,23 @@ pub(crate) struct MessageTaken {
 /// told by the stream.
 #[utoipa::path(post, operation_id = "send_message", tag = "chat", path = "/my/projects/{project_id}/chat/messages", params(("project_id" = String, Path)), request_body = NewMessage, responses(
     (status = 202, body = MessageTaken),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn send(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(message): Body<NewMessage>,
+    PathParams(project): PathParams<String>,
+    JsonBody(message): JsonBody<NewMessage>,
 ) -> Result<(StatusCode, Json<MessageTaken>), ApiError> {
     let place = app.projects.get(&project).await?;
-    let wish = ways::wish_of(message.executor, message.permission_mode)?;
+    let wish = run_mode::choice_from_names(message.executor, message.permission_mode)?;
     if message.content.contains('\0') {
         return Err(ApiError::bad_request("bad_request", "`content` holds a NUL character"));
     }
     let session = message.session_id.map(session_id).transpose()?;
     let project = &place.0.id;
-    let way = app.way(project, session.as_ref(), wish).await?;
-    let wanted = Wanted {
+    let way = app.resolve_run_mode(project, session.as_ref(), wish).await?;
+    let wanted = RunRequest {
         prompt: message.content,
         session,
         auto_approve_read: true,

@@ -4,7 +4,7 @@
 //! wait for a request are few, and are closed when one takes too long or a new one needs the place.
 //! Event streams, sockets and calls that wait for a person do not count: each showed a credential.
 
-mod serving;
+mod accept_loop;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::serving::serve_connections;
+pub(crate) use self::accept_loop::serve_connections;
 
 /// What connections may cost the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,12 @@ impl Default for ConnectionLimits {
 /// The connections that count.
 pub(crate) struct ConnectionTable {
     limits: ConnectionLimits,
-    state: Mutex<TableState>,
+    state: Mutex<ConnectionTableState>,
     freed: Notify,
 }
 
 #[derive(Default)]
-struct TableState {
+struct ConnectionTableState {
     last_number: u64,
     counted: HashMap<u64, CountedConnection>,
 }
@@ -64,8 +64,8 @@ struct CountedConnection {
 }
 
 /// What becomes of a new connection.
-enum Admission {
-    Admitted(Connection),
+enum ConnectionAdmission {
+    Admitted(HttpConnection),
     /// Another one may have to give way at that moment.
     NotBefore(Instant),
     /// All the others are being answered.
@@ -73,7 +73,7 @@ enum Admission {
 }
 
 /// An open connection. Dropping it frees its place.
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     table: Arc<ConnectionTable>,
     number: u64,
     address: IpAddr,
@@ -88,20 +88,20 @@ impl ConnectionTable {
     /// Finds a place for a new connection, or none if there is none and no other can give way.
     ///
     /// One that has only just come is left the time to say what it wants, so this may take a moment.
-    async fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Connection> {
+    async fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<HttpConnection> {
         let address = counted_address(peer);
         loop {
             match self.try_to_admit(address, Instant::now()) {
-                Admission::Admitted(connection) => return Some(connection),
-                Admission::NotBefore(moment) => {
+                ConnectionAdmission::Admitted(connection) => return Some(connection),
+                ConnectionAdmission::NotBefore(moment) => {
                     let _ = timeout_at(moment, self.freed.notified()).await;
                 }
-                Admission::Refused => return None,
+                ConnectionAdmission::Refused => return None,
             }
         }
     }
 
-    fn try_to_admit(self: &Arc<Self>, address: IpAddr, now: Instant) -> Admission {
+    fn try_to_admit(self: &Arc<Self>, address: IpAddr, now: Instant) -> ConnectionAdmission {
         let mut state = self.lock();
         let of_address = state.counted.values().filter(|it| it.address == address).count();
         let is_own_fault = of_address >= self.limits.per_address;
@@ -109,10 +109,10 @@ impl ConnectionTable {
             let rivals = state.counted.iter();
             let rivals = rivals.filter(|(_, it)| !is_own_fault || it.address == address);
             let quiet = rivals.filter_map(|(number, it)| Some((it.quiet_since?, *number)));
-            let Some((since, number)) = quiet.min() else { return Admission::Refused };
+            let Some((since, number)) = quiet.min() else { return ConnectionAdmission::Refused };
             let moment = since + self.limits.undisturbed;
             if now < moment {
-                return Admission::NotBefore(moment);
+                return ConnectionAdmission::NotBefore(moment);
             }
             if let Some(oldest) = state.counted.remove(&number) {
                 oldest.closing.cancel();
@@ -124,15 +124,20 @@ impl ConnectionTable {
         let counted =
             CountedConnection { address, quiet_since: Some(now), closing: closing.clone() };
         state.counted.insert(number, counted);
-        Admission::Admitted(Connection { table: self.clone(), number, address, closing })
+        ConnectionAdmission::Admitted(HttpConnection {
+            table: self.clone(),
+            number,
+            address,
+            closing,
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, TableState> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionTableState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Connection {
+impl HttpConnection {
     /// Notes that a request has come: nobody takes this place while it is answered.
     fn begin_request(&self) {
         if let Some(counted) = self.table.lock().counted.get_mut(&self.number) {
@@ -154,7 +159,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for HttpConnection {
     fn drop(&mut self) {
         self.set_aside();
     }

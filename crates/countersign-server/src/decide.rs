@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, ApprovalId, By, Decision, Digest, Executor, Planner, ProjectId, Stance, Status,
-    ToolCall,
+    ApprovalId, ApprovedBy, Decision, Digest, Execution, ExecutionStatus, Executor, Planner,
+    ProjectId, Supervision, ToolCall,
 };
-use countersign_gate::{Always, Amended, Edit, Origin, Scope, Terms};
+use countersign_gate::{
+    ApprovalEditOutcome, ApprovalWithEdit, ApprovalWithGrant, GrantScope, StoredRuleOrigin,
+    SubmitOptions,
+};
 use countersign_tools::Workspace;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,8 +17,8 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::in_time::{in_time, judge_in_time};
-use crate::segments::unknown_approval;
+use crate::path_params::unknown_approval;
+use crate::with_deadline::{judge_with_deadline, with_deadline};
 
 /// How far a yes reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
@@ -32,7 +35,7 @@ pub(crate) enum DecisionScope {
 
 /// What a person says to a request.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct DecisionInput {
     /// Yes or no.
     pub(crate) approved: bool,
     /// With a no: what to do instead. With a yes: words that are kept beside it.
@@ -49,31 +52,35 @@ pub(crate) struct Said {
 
 /// What came of it.
 #[derive(Debug)]
-pub(crate) enum Settled {
+pub(crate) enum DecisionOutcome {
     /// It stands as decided.
-    Decided(Box<Approval>),
+    Decided(Box<Execution>),
     /// The changed input is riskier than what was asked: this request waits in its place.
-    AskedAgain(Box<Approval>),
+    AskedAgain(Box<Execution>),
 }
 
 /// Who says something, about the requests of which project.
-pub(crate) struct Speaker<'a> {
+pub(crate) struct DecisionService<'a> {
     pub(crate) app: &'a App,
     pub(crate) project: &'a ProjectId,
     pub(crate) person: &'a str,
 }
 
-impl Speaker<'_> {
+impl DecisionService<'_> {
     /// Records what the person says of a request.
-    pub(crate) async fn decide(&self, id: ApprovalId, said: Said) -> Result<Settled, ApiError> {
-        let asked = self.own(id).await?;
+    pub(crate) async fn decide(
+        &self,
+        id: ApprovalId,
+        said: DecisionInput,
+    ) -> Result<DecisionOutcome, ApiError> {
+        let asked = self.find_request(id).await?;
         let seen = said.digest.map(Digest::from);
         let feedback = said.feedback.filter(|feedback| !feedback.trim().is_empty());
-        let by = By::person(self.person, feedback.clone().filter(|_| said.approved));
+        let by = ApprovedBy::person(self.person, feedback.clone().filter(|_| said.approved));
         let scope = match said.scope {
             DecisionScope::Once => None,
-            DecisionScope::Session => Some(Scope::Session),
-            DecisionScope::Project => Some(Scope::Project),
+            DecisionScope::Session => Some(GrantScope::Session),
+            DecisionScope::Project => Some(GrantScope::Project),
         };
         match (said.approved, said.edited_input, scope) {
             (false, Some(_), _) | (false, _, Some(_)) => {
@@ -90,18 +97,20 @@ impl Speaker<'_> {
                 Err(ApiError::bad_request("contradiction", why))
             }
             (true, None, None) => self.settle(id, Decision::Approve { by }, seen).await,
-            (true, Some(input), None) => Box::pin(self.edit(asked, Edit { input, by, seen })).await,
+            (true, Some(input), None) => {
+                Box::pin(self.edit(asked, ApprovalWithEdit { input, by, seen })).await
+            }
             (true, None, Some(scope)) => {
                 let lines = |text: String| text.lines().map(str::to_owned).collect();
                 let rules = said.rule.map(lines);
-                self.always(asked, Always { scope, rules, by, seen }).await
+                self.grant(asked, ApprovalWithGrant { scope, rules, by, seen }).await
             }
         }
     }
 
     /// Returns a request of this project. One of another is as good as none: it is not this person's
     /// to know.
-    pub(crate) async fn own(&self, id: ApprovalId) -> Result<Approval, ApiError> {
+    pub(crate) async fn find_request(&self, id: ApprovalId) -> Result<Execution, ApiError> {
         let found = self.app.gate.store().approval(id).await?;
         let own = found.filter(|it| it.call.project == *self.project);
         own.ok_or_else(|| unknown_approval(&id.to_string()))
@@ -112,53 +121,63 @@ impl Speaker<'_> {
         id: ApprovalId,
         decision: Decision,
         seen: Option<Digest>,
-    ) -> Result<Settled, ApiError> {
+    ) -> Result<DecisionOutcome, ApiError> {
         let gate = self.app.gate.clone();
-        let settled = in_time(async move { gate.decide(id, decision, seen).await }).await?;
-        Ok(Settled::Decided(Box::new(settled)))
+        let settled = with_deadline(async move { gate.decide(id, decision, seen).await }).await?;
+        Ok(DecisionOutcome::Decided(Box::new(settled)))
     }
 
     /// Approves a request and keeps a rule that spares people the next ones like it.
-    async fn always(&self, asked: Approval, always: Always) -> Result<Settled, ApiError> {
+    async fn grant(
+        &self,
+        asked: Execution,
+        always: ApprovalWithGrant,
+    ) -> Result<DecisionOutcome, ApiError> {
         if asked.was_approved() && self.was_granted(&asked, always.scope).await? {
-            return Ok(Settled::Decided(Box::new(asked)));
+            return Ok(DecisionOutcome::Decided(Box::new(asked)));
         }
-        if asked.status() != Status::AwaitingApproval {
-            let why = countersign_core::AlreadySettled(Box::new(asked));
+        if asked.status() != ExecutionStatus::AwaitingApproval {
+            let why = countersign_core::StateConflict(Box::new(asked));
             return Err(countersign_gate::DecideError::from(why).into());
         }
         let (gate, id) = (self.app.gate.clone(), asked.id);
-        let settled = in_time(async move { gate.approve_always(id, always).await });
+        let settled = with_deadline(async move { gate.approve_with_grant(id, always).await });
         let settled = settled.await.map_err(|error| error.or_approval(asked))?;
-        Ok(Settled::Decided(Box::new(settled)))
+        Ok(DecisionOutcome::Decided(Box::new(settled)))
     }
 
     /// Whether this very request has granted rules as far as this.
-    async fn was_granted(&self, asked: &Approval, scope: Scope) -> Result<bool, ApiError> {
+    async fn was_granted(&self, asked: &Execution, scope: GrantScope) -> Result<bool, ApiError> {
         let rules = self.app.gate.store().rules(self.project).await?;
-        let is_session = scope == Scope::Session;
+        let is_session = scope == GrantScope::Session;
         Ok(rules.iter().any(|rule| {
-            rule.origin == Origin::Approval(asked.id) && rule.session.is_some() == is_session
+            rule.origin == StoredRuleOrigin::Approval(asked.id)
+                && rule.session.is_some() == is_session
         }))
     }
 
     /// Approves a request with the input as the person changed it.
-    async fn edit(&self, asked: Approval, edit: Edit) -> Result<Settled, ApiError> {
+    async fn edit(
+        &self,
+        asked: Execution,
+        edit: ApprovalWithEdit,
+    ) -> Result<DecisionOutcome, ApiError> {
         let input = &asked.call.input;
-        let is_same = asked.basis.edited_from.is_some() && asked.keeps(input, &edit.input);
+        let is_same =
+            asked.basis.edited_from.is_some() && asked.matches_stored_input(input, &edit.input);
         if asked.was_approved() && is_same {
-            return Ok(Settled::Decided(Box::new(asked)));
+            return Ok(DecisionOutcome::Decided(Box::new(asked)));
         }
         let place = self.app.projects.get(self.project.as_str()).await?;
         let planner = planner_for(self.app, &place.1, &asked.call);
-        let terms = Terms::from(Stance::Attended { auto_approve_read: true });
+        let terms = SubmitOptions::from(Supervision::Attended { auto_approve_read: true });
         let (gate, id) = (self.app.gate.clone(), asked.id);
-        let amended = judge_in_time(planner, |planner| async move {
+        let amended = judge_with_deadline(planner, |planner| async move {
             gate.approve_edited(id, edit, planner, &terms).await
         });
         match amended.await.map_err(|error| error.or_approval(asked))? {
-            Amended::Approved(settled) => Ok(Settled::Decided(settled)),
-            Amended::AskedAgain(next) => Ok(Settled::AskedAgain(next)),
+            ApprovalEditOutcome::Approved(settled) => Ok(DecisionOutcome::Decided(settled)),
+            ApprovalEditOutcome::AskedAgain(next) => Ok(DecisionOutcome::AskedAgain(next)),
         }
     }
 }

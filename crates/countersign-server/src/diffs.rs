@@ -8,10 +8,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::{Query, limit, number};
-use crate::refusals::Looking;
-use crate::segments::{Segments, approval_id, unknown_approval};
-use crate::sign_in::SignedIn;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::{PathParams, approval_id, unknown_approval};
+use crate::query::{QueryParams, limit, number};
+use crate::sign_in::SignedInPerson;
 
 /// How many lines go out at once.
 const MOST: usize = 5_000;
@@ -19,7 +19,7 @@ const MOST: usize = 5_000;
 /// Which lines.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Stretch {
+pub(crate) struct DiffRangeQuery {
     /// Which file of the preview, from 0.
     #[serde(default, deserialize_with = "number")]
     #[param(minimum = 0)]
@@ -47,15 +47,15 @@ pub(crate) struct DiffPage {
 }
 
 /// `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff.
-#[utoipa::path(get, operation_id = "get_diff", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), Stretch), responses(
+#[utoipa::path(get, operation_id = "get_diff", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), DiffRangeQuery), responses(
     (status = 200, body = DiffPage),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn get(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments((project, approval)): Segments<(String, String)>,
-    Query(stretch): Query<Stretch>,
+    PathParams((project, approval)): PathParams<(String, String)>,
+    QueryParams(stretch): QueryParams<DiffRangeQuery>,
 ) -> Result<Json<DiffPage>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let id = approval_id(&approval)?;

@@ -13,7 +13,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use serde_json::Value;
 
-use self::html::{Page, escaped, marked};
+use self::html::{HtmlPage, escape_html, render_paragraphs};
 use crate::openapi;
 
 static PAGE: LazyLock<String> = LazyLock::new(|| {
@@ -52,7 +52,7 @@ pub(crate) async fn style() -> impl IntoResponse {
 
 fn page(document: &Value) -> String {
     let operations = operation::all(document);
-    let mut page = Page::default();
+    let mut page = HtmlPage::default();
     page.line("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">");
     page.line("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
     page.line("<title>Countersign API</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/docs/style.css\">");
@@ -69,7 +69,7 @@ fn page(document: &Value) -> String {
     }
     page.line("<h3><a href=\"#events\">events</a></h3><ul>");
     for (name, _) in schema::events(document) {
-        let name = escaped(&name);
+        let name = escape_html(&name);
         page.line(&format!("<li><a href=\"#event-{name}\"><code>{name}</code></a></li>"));
     }
     page.line("</ul><h3><a href=\"#schemas\">schemas</a></h3></nav><main id=\"top\">");
@@ -86,14 +86,14 @@ fn page(document: &Value) -> String {
     page.into_text()
 }
 
-fn start(page: &mut Page, document: &Value) {
+fn start(page: &mut HtmlPage, document: &Value) {
     let info = |key: &str| document.pointer(&format!("/info/{key}")).and_then(Value::as_str);
-    let version = escaped(info("version").unwrap_or_default());
+    let version = escape_html(info("version").unwrap_or_default());
     page.line(&format!("<h1>Countersign API <small>{version}</small></h1>"));
-    page.line(&marked(info("description").unwrap_or_default()));
+    page.line(&render_paragraphs(info("description").unwrap_or_default()));
     page.line("<h2 id=\"start\">Start here</h2>");
     for text in START {
-        page.line(&marked(text));
+        page.line(&render_paragraphs(text));
     }
     page.code(FIRST);
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use countersign_agent::BeginError;
-use countersign_core::{Approval, Status};
+use countersign_core::{Execution, ExecutionStatus};
 use countersign_gate::{DecideError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,16 +24,16 @@ pub(crate) struct ApiError {
     pub(crate) message: String,
     pub(crate) hint: Option<&'static str>,
     /// What stands instead of what was wanted.
-    pub(crate) stands: Option<Stands>,
+    pub(crate) stands: Option<ConflictingExecution>,
 }
 
 /// What stands instead of what was wanted: a request, or a call.
 #[derive(Clone, Debug)]
-pub(crate) enum Stands {
+pub(crate) enum ConflictingExecution {
     /// A request for approval.
-    Approval(Box<Approval>),
+    Approval(Box<Execution>),
     /// A call.
-    Execution(Box<Approval>),
+    Execution(Box<Execution>),
 }
 
 /// An error that shows what stands: its body is written where the store can be asked for the names
@@ -41,7 +41,7 @@ pub(crate) enum Stands {
 #[derive(Clone)]
 struct UnwrittenError {
     error: ErrorView,
-    stands: Stands,
+    stands: ConflictingExecution,
 }
 
 /// The body of an error.
@@ -82,19 +82,19 @@ impl ApiError {
     }
 
     /// Returns the same, with the request that stands.
-    pub(crate) fn with_approval(self, approval: Approval) -> Self {
-        Self { stands: Some(Stands::Approval(Box::new(approval))), ..self }
+    pub(crate) fn with_approval(self, approval: Execution) -> Self {
+        Self { stands: Some(ConflictingExecution::Approval(Box::new(approval))), ..self }
     }
 
     /// Returns the same, with a request that stands where none came along and it is a conflict.
-    pub(crate) fn or_approval(self, asked: Approval) -> Self {
+    pub(crate) fn or_approval(self, asked: Execution) -> Self {
         let lacks = self.status == StatusCode::CONFLICT && self.stands.is_none();
         if lacks { self.with_approval(asked) } else { self }
     }
 
     /// Returns the same, with the call that stands.
-    pub(crate) fn with_execution(self, call: Approval) -> Self {
-        Self { stands: Some(Stands::Execution(Box::new(call))), ..self }
+    pub(crate) fn with_execution(self, call: Execution) -> Self {
+        Self { stands: Some(ConflictingExecution::Execution(Box::new(call))), ..self }
     }
 
     /// Returns the same without what stands: it is not for whoever asks.
@@ -144,7 +144,7 @@ impl ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let passes = error.is_passing() || matches!(error, StoreError::Fenced);
+        let passes = error.is_transient() || matches!(error, StoreError::Fenced);
         let (message, hint) = (format!("{error}; nothing was changed"), error.remedy());
         let told: &dyn std::error::Error = &error;
         tracing::error!(error = told, "the store failed");
@@ -178,16 +178,18 @@ impl From<DecideError> for ApiError {
             DecideError::Unknown(_) => {
                 Self { code: "unknown_request", ..Self::not_found(error.to_string()) }
             }
-            DecideError::AlreadySettled(stands) if stands.0.status() == Status::Timeout => {
+            DecideError::AlreadySettled(stands)
+                if stands.0.status() == ExecutionStatus::Timeout =>
+            {
                 Self::conflict("expired", "the request has expired: nobody decided in time")
                     .with_approval(*stands.0)
             }
             DecideError::AlreadySettled(ref stands) => {
                 Self::conflict("already_settled", error.to_string())
-                    .with_approval(Approval::clone(&stands.0))
+                    .with_approval(Execution::clone(&stands.0))
             }
             DecideError::Drift(ref stands) => {
-                Self::conflict("drift", error.to_string()).with_approval(Approval::clone(stands))
+                Self::conflict("drift", error.to_string()).with_approval(Execution::clone(stands))
             }
             DecideError::Invalid(_) => Self::bad_request("invalid_input", error.to_string()),
             DecideError::Denied(_) => Self::conflict("denied", error.to_string()),
@@ -212,7 +214,7 @@ impl IntoResponse for ApiError {
 }
 
 /// Adds to the answers that are errors what stands instead of what was wanted.
-pub(crate) async fn show_what_stands(
+pub(crate) async fn fill_error_body(
     State(app): State<App>,
     request: Request,
     next: Next,
@@ -232,11 +234,11 @@ impl UnwrittenError {
     async fn write(self, app: &App) -> Result<ErrorBody, StoreError> {
         let mut contexts = ContextLookup::new(app.gate.store());
         let (approval, execution) = match self.stands {
-            Stands::Approval(approval) => {
+            ConflictingExecution::Approval(approval) => {
                 let context = contexts.find(&approval).await?;
                 (Some(ApprovalView::new(*approval, context)), None)
             }
-            Stands::Execution(call) => {
+            ConflictingExecution::Execution(call) => {
                 let context = contexts.find(&call).await?;
                 (None, Some(ExecutionView::new(*call, context)))
             }

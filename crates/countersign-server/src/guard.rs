@@ -16,12 +16,12 @@ use crate::host_names::HostNames;
 
 /// Which hosts this server answers to.
 #[derive(Clone, Debug)]
-pub(crate) struct Guard {
+pub(crate) struct HostGuard {
     address: SocketAddr,
     names: Arc<HostNames>,
 }
 
-impl Guard {
+impl HostGuard {
     pub(crate) fn new(address: SocketAddr, names: Arc<HostNames>) -> Self {
         Self { address, names }
     }
@@ -70,7 +70,11 @@ impl Guard {
 }
 
 /// Lets a request through to the handlers, or answers why not.
-pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_host_and_origin(
+    State(guard): State<HostGuard>,
+    request: Request,
+    next: Next,
+) -> Response {
     match guard.check(request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
@@ -106,7 +110,7 @@ mod tests {
             public_url: Some("https://gate.example".parse().unwrap()),
             allowed: vec!["mybox.local".parse().unwrap()],
         };
-        let guard = Guard::new("0.0.0.0:4180".parse().unwrap(), Arc::new(names));
+        let guard = HostGuard::new("0.0.0.0:4180".parse().unwrap(), Arc::new(names));
         let passes = |host: &str, origin: &str| guard.check(&headers(host, Some(origin))).is_ok();
         assert!(passes("gate.example", "https://gate.example"));
         assert!(passes("mybox.local:4180", "http://mybox.local:4180"));
@@ -118,7 +122,7 @@ mod tests {
 
     #[track_caller]
     fn check(host: &str, origin: Option<&str>, passes: bool) {
-        let guard = Guard::new("127.0.0.1:4180".parse().unwrap(), Arc::default());
+        let guard = HostGuard::new("127.0.0.1:4180".parse().unwrap(), Arc::default());
         assert_eq!(guard.check(&headers(host, origin)).is_ok(), passes, "{host} {origin:?}");
     }
 

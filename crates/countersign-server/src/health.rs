@@ -65,7 +65,7 @@ pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
 async fn pending(app: &App) -> Result<u64, StoreError> {
     let mut pending = 0;
     for project in app.projects.ids() {
-        pending += app.gate.store().pending(&project).await?;
+        pending += app.gate.store().pending_count(&project).await?;
     }
     Ok(pending)
 }

@@ -2,18 +2,19 @@
 //!
 //! A hook is a process per call and must not wait for us, who may not even be there. So it appends a line
 //! to a file, and the server takes the file away and records what it says. Whoever can write the file
-//! can tell stories; they become records that say who told them (`Gate::record_seen`), and no more.
+//! can tell stories; they become records that say who told them (`Gate::record_seen_call`), and no more.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_core::{
-    Executor, Outcome, Report, Reported, SessionId, ToolCall, masked, masked_text,
+    ExecutionReport, Executor, ReportedOutcome, SessionId, ToolCall, VerdictAction, mask_input,
+    mask_text,
 };
-use countersign_gate::{Project, SeenCall, StoreError, after, new_id};
+use countersign_gate::{Project, SeenCall, StoreError, new_id, time_after};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::decide::planner_for;
-use crate::projects::{Place, working_folder};
+use crate::projects::{ProjectHandle, working_folder};
 
 /// Above this many bytes nothing is added until the server has been there.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -33,8 +34,12 @@ const LONGEST_TEXT: usize = 2048;
 /// How often the server looks.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How often a hook tries to get at a file that the server is just taking away.
-const TRIES: usize = 100;
+/// For how long a hook tries to get at a file that the server is just taking away. Its answer is out by
+/// then, so nobody waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long it waits between two tries.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// How long a name of an agent's may be.
 const LONGEST_NAME: usize = 200;
@@ -126,7 +131,7 @@ impl HookSpool {
 
     /// Appends a line, whole or not at all. Blocks, for a moment.
     pub fn append(&self, line: &SpooledLine) -> io::Result<()> {
-        append_to(&self.open, &line.written()?)
+        append_to(&self.open, &line.to_json_line()?)
     }
 
     /// Takes what was appended away, for the server alone; returns whether there is something.
@@ -160,12 +165,13 @@ impl HookSpool {
 
 /// Appends a text to a file in one write, for its owner alone.
 fn append_to(path: &Path, text: &str) -> io::Result<()> {
-    for _ in 0..TRIES {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                std::thread::yield_now();
+                std::thread::park_timeout(PAUSE);
                 continue;
             }
             Err(TryLockError::Error(error)) => return Err(error),
@@ -185,15 +191,15 @@ fn append_to(path: &Path, text: &str) -> io::Result<()> {
 
 impl SpooledLine {
     /// Returns the line, without secrets and of bounded length.
-    fn written(&self) -> io::Result<String> {
+    fn to_json_line(&self) -> io::Result<String> {
         let mut line = self.clone();
         let (body, why) = match &mut line {
             Self::Call(call) => (&mut call.tool_input, Some(&mut call.why)),
             Self::Result(result) => (&mut result.outcome, None),
         };
-        *body = masked(body);
+        *body = mask_input(body);
         if let Some(why) = why {
-            *why = masked_text(why);
+            *why = mask_text(why);
         }
         let length = body.to_string().len();
         if length > LONGEST_LINE {
@@ -240,7 +246,7 @@ pub(crate) async fn record(app: App, spool: HookSpool) {
         }
         let clock = app.gate.clock();
         tokio::select! {
-            () = clock.sleep_until(after(clock.now(), LOOK)) => {}
+            () = clock.sleep_until(time_after(clock.now(), LOOK)) => {}
             () = app.stopping.cancelled() => return,
         }
     }
@@ -264,7 +270,7 @@ async fn drain(app: &App, spool: &HookSpool) -> Result<(), String> {
             unreadable += 1;
             continue;
         };
-        let id = Project::of_root(spooled.root()).id;
+        let id = Project::from_root(spooled.root()).id;
         let Ok(place) = app.projects.get(id.as_str()).await else {
             foreign.push_str(line);
             foreign.push('\n');
@@ -288,26 +294,30 @@ async fn drain(app: &App, spool: &HookSpool) -> Result<(), String> {
     done.map_err(|error| error.to_string())
 }
 
-async fn record_line(app: &App, place: &Place, line: SpooledLine) -> Result<(), StoreError> {
+async fn record_line(
+    app: &App,
+    place: &ProjectHandle,
+    line: SpooledLine,
+) -> Result<(), StoreError> {
     match line {
         SpooledLine::Call(told) => {
-            let Some((call, seen)) = told.understood(place) else { return Ok(()) };
+            let Some((call, seen)) = told.into_tool_call(place) else { return Ok(()) };
             let planner = planner_for(app, &place.1, &call);
-            app.gate.record_seen(call, planner, seen).await.map(drop)
+            app.gate.record_seen_call(call, planner, seen).await.map(drop)
         }
         SpooledLine::Result(told) => {
             let SpooledResult { session_id, tool_use_id, outcome, .. } = told;
             let session = SessionId::from(session_id);
             let (project, id) = (&place.0.id, tool_use_id.into());
-            let outcome = reported(&outcome);
-            app.gate.record_seen_result(project, &session, &id, outcome).await.map(drop)
+            let outcome = parse_outcome(&outcome);
+            app.gate.record_seen_call_result(project, &session, &id, outcome).await.map(drop)
         }
     }
 }
 
 impl SpooledCall {
     /// Returns the call that it tells of; none where its names are none that we take.
-    fn understood(self, place: &Place) -> Option<(ToolCall, SeenCall)> {
+    fn into_tool_call(self, place: &ProjectHandle) -> Option<(ToolCall, SeenCall)> {
         let names = [&self.session_id, &self.tool_use_id, &self.tool_name];
         if !names.into_iter().chain(&self.agent).all(|name| is_name(name)) {
             return None;
@@ -320,15 +330,15 @@ impl SpooledCall {
             run: None,
             tool_use_id: self.tool_use_id.into(),
             tool_name: self.tool_name,
-            input: masked(&self.tool_input),
+            input: mask_input(&self.tool_input),
             cwd: working_folder(place, Some(&self.cwd)).unwrap_or(root),
             executor: Executor::ClaudeCli,
             agent: self.agent,
         };
         let outcome = match self.verdict {
-            SpooledVerdict::Allowed => Outcome::Allow,
-            SpooledVerdict::Denied => Outcome::Deny,
-            SpooledVerdict::LeftToAgent => Outcome::Ask,
+            SpooledVerdict::Allowed => VerdictAction::Allow,
+            SpooledVerdict::Denied => VerdictAction::Deny,
+            SpooledVerdict::LeftToAgent => VerdictAction::Ask,
         };
         let (reported_by, why, at) = (TELLER.to_owned(), self.why, self.at);
         Some((call, SeenCall { reported_by, outcome, why, at }))
@@ -336,13 +346,15 @@ impl SpooledCall {
 }
 
 /// Reads what came of a call; what is not understood is told as a failure to tell.
-fn reported(outcome: &Value) -> Reported {
-    let outcome = masked(outcome);
+fn parse_outcome(outcome: &Value) -> ReportedOutcome {
+    let outcome = mask_input(outcome);
     let text = |field: &str| outcome.get(field).and_then(Value::as_str);
-    match (text("status"), outcome.get("result").map(Report::read)) {
-        (Some("completed"), Some(Ok(report))) => Reported::Done(report),
-        (Some("failed"), _) => Reported::Failed(text("error").unwrap_or("it failed").to_owned()),
-        _ => Reported::Failed("what the hook reported is not understood".to_owned()),
+    match (text("status"), outcome.get("result").map(ExecutionReport::from_json)) {
+        (Some("completed"), Some(Ok(report))) => ReportedOutcome::Done(report),
+        (Some("failed"), _) => {
+            ReportedOutcome::Failed(text("error").unwrap_or("it failed").to_owned())
+        }
+        _ => ReportedOutcome::Failed("what the hook reported is not understood".to_owned()),
     }
 }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::refusals::Changing;
+use crate::error_responses::WriteErrorResponses;
 
 /// How long a challenge may be.
 const NONCE: std::ops::RangeInclusive<usize> = 32..=128;
@@ -41,12 +41,12 @@ pub(crate) struct IdentityProof {
 /// signed, too, and is refused unless it is this server's: nobody else's port can pass for it.
 #[utoipa::path(post, operation_id = "prove_identity", tag = "description", path = "/identity", request_body = IdentityChallenge, responses(
     (status = 200, body = IdentityProof),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn prove(
     State(app): State<App>,
     headers: HeaderMap,
-    Body(challenge): Body<IdentityChallenge, 1024>,
+    JsonBody(challenge): JsonBody<IdentityChallenge, 1024>,
 ) -> Result<Json<IdentityProof>, ApiError> {
     let nonce = challenge.nonce;
     let is_hex = nonce.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));

@@ -88,25 +88,25 @@ use crate::{
         request::ApprovalRequest,
     ))
 )]
-struct Api;
+struct ApiDescription;
 
 /// Returns the OpenAPI document.
 pub fn document() -> OpenApiDocument {
-    let mut document = Api::openapi();
-    door(&mut document);
+    let mut document = ApiDescription::openapi();
+    add_security_schemes(&mut document);
     for (path, item) in &mut document.paths.paths {
         let methods =
             [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in methods.into_iter().flatten() {
             operation.security = Some(credentials(path));
-            retold(operation);
+            rewrite_summary(operation);
         }
     }
     document
 }
 
 /// Describes what opens the door.
-fn door(document: &mut OpenApiDocument) {
+fn add_security_schemes(document: &mut OpenApiDocument) {
     let components = document.components.get_or_insert_default();
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
     let bearer = bearer.description(Some("`countersign token create`, or `serve --token`")).build();
@@ -140,7 +140,7 @@ fn credentials(path: &str) -> Vec<SecurityRequirement> {
 
 /// The comment on a handler begins with its path, which the document has already, and may go on for
 /// more than a sentence.
-fn retold(operation: &mut Operation) {
+fn rewrite_summary(operation: &mut Operation) {
     let Some(told) = operation.summary.take() else { return };
     let told = told.split_once("`: ").map_or(told.as_str(), |(_, told)| told).replace('\n', " ");
     let (summary, rest) = told.split_once(". ").unwrap_or((told.trim_end_matches('.'), ""));

@@ -8,22 +8,22 @@ use serde::Deserialize;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::sign_in::SignedIn;
+use crate::sign_in::SignedInPerson;
 use crate::sign_in_page::{self, SignInNotice};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
 #[allow_missing = true]
-struct Built;
+struct EmbeddedAssets;
 
 #[derive(Deserialize)]
-pub(crate) struct TokenQuery {
+pub(crate) struct PageTokenQuery {
     token: Option<String>,
 }
 
 /// `GET /`: the page is at `/agent`.
 pub(crate) async fn root(
-    query: Query<TokenQuery>,
+    query: Query<PageTokenQuery>,
     state: State<App>,
     headers: HeaderMap,
 ) -> Response {
@@ -35,10 +35,10 @@ pub(crate) async fn root(
 
 /// `GET /agent`: the page, or how to get in.
 pub(crate) async fn agent(
-    query: Query<TokenQuery>,
+    query: Query<PageTokenQuery>,
     state: State<App>,
     headers: HeaderMap,
-    person: Result<SignedIn, ApiError>,
+    person: Result<SignedInPerson, ApiError>,
 ) -> Response {
     match (&query.token, person) {
         (Some(_), _) => sign_in(query, &state, &headers).await,
@@ -48,26 +48,26 @@ pub(crate) async fn agent(
 }
 
 /// `GET /assets/…`: what the page is made of.
-pub(crate) async fn asset(_: SignedIn, Path(path): Path<String>) -> Response {
+pub(crate) async fn asset(_: SignedInPerson, Path(path): Path<String>) -> Response {
     file(&format!("assets/{path}"))
 }
 
 /// Exchanges the token in the address for a cookie and the page's own secret, and takes it out of the
 /// address.
 async fn sign_in(
-    Query(query): Query<TokenQuery>,
+    Query(query): Query<PageTokenQuery>,
     State(app): &State<App>,
     headers: &HeaderMap,
 ) -> Response {
     match app.sign_ins.exchange(&query.token.unwrap_or_default()).await {
-        Ok(Some(secrets)) => sign_in_page::signed_in(app, headers, &secrets),
+        Ok(Some(secrets)) => sign_in_page::signed_in_response(app, headers, &secrets),
         Ok(None) => sign_in_page::answer(app, headers, SignInNotice::LinkIsVoid),
         Err(error) => error.into_response(),
     }
 }
 
 fn file(path: &str) -> Response {
-    match Built::get(path) {
+    match EmbeddedAssets::get(path) {
         Some(file) => with_headers(path, file),
         None if path == "index.html" => {
             let why = "the page was not built into this binary; run `make web` and build again\n";

@@ -13,18 +13,18 @@ use countersign_tools::Workspace;
 use crate::error::ApiError;
 
 /// A project and where it works.
-pub(crate) type Place = (Project, Workspace);
+pub(crate) type ProjectHandle = (Project, Workspace);
 
 /// The projects, the default one first.
-pub(crate) struct Projects {
+pub(crate) struct ProjectRegistry {
     gate: Gate,
     /// What was served from the start: every project lies in one of these.
     roots: Vec<Workspace>,
-    known: RwLock<Vec<Arc<Place>>>,
+    known: RwLock<Vec<Arc<ProjectHandle>>>,
 }
 
-impl Projects {
-    pub(crate) fn new(gate: Gate, workspaces: Vec<Place>) -> Self {
+impl ProjectRegistry {
+    pub(crate) fn new(gate: Gate, workspaces: Vec<ProjectHandle>) -> Self {
         let roots = workspaces.iter().map(|(_, workspace)| workspace.clone()).collect();
         let known = workspaces.into_iter().map(Arc::new).collect();
         Self { gate, roots, known: RwLock::new(known) }
@@ -44,7 +44,7 @@ impl Projects {
     }
 
     /// Returns a project by its id; `default` stands for the first.
-    pub(crate) async fn get(&self, id: &str) -> Result<Arc<Place>, ApiError> {
+    pub(crate) async fn get(&self, id: &str) -> Result<Arc<ProjectHandle>, ApiError> {
         if let Some(place) = self.find(id) {
             return Ok(place);
         }
@@ -55,7 +55,7 @@ impl Projects {
     }
 
     /// Returns a project that is known here.
-    pub(crate) fn find(&self, id: &str) -> Option<Arc<Place>> {
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<ProjectHandle>> {
         let known = self.known();
         let found = if id == "default" {
             known.first()
@@ -71,12 +71,12 @@ impl Projects {
     }
 
     /// Serves a project from now on; none if its root is not a folder of ours.
-    fn admit(&self, project: &Project) -> Option<Arc<Place>> {
+    fn admit(&self, project: &Project) -> Option<Arc<ProjectHandle>> {
         if let Some(known) = self.find(project.id.as_str()) {
             return Some(known);
         }
         let workspace = self.workspace(Path::new(&project.root))?;
-        self.gate.rulebook().add(project.id.clone(), PathBuf::from(&project.root));
+        self.gate.rulebook().add_project(project.id.clone(), PathBuf::from(&project.root));
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::new((project.clone(), workspace));
         // Two may come to this at the same time: the first one's stays.
@@ -87,14 +87,14 @@ impl Projects {
         Some(place)
     }
 
-    fn known(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<Place>>> {
+    fn known(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<ProjectHandle>>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the folder a run works in: the project's root, or a folder below it.
 pub(crate) fn working_folder(
-    (project, workspace): &Place,
+    (project, workspace): &ProjectHandle,
     cwd: Option<&str>,
 ) -> Result<PathBuf, ApiError> {
     let root = PathBuf::from(&project.root);

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use countersign_core::{Approval, ApprovalId};
+use countersign_core::{ApprovalId, Execution};
 use jiff::Timestamp;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
@@ -15,9 +15,9 @@ const USUAL: usize = 50;
 const MOST: usize = 1000;
 
 /// The query of an address.
-pub(crate) struct Query<T>(pub(crate) T);
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -35,7 +35,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 /// Which page of a list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct PageQuery {
     /// Where the page before it ended: its `next_cursor`.
     #[param(pattern = r"^[0-9]{1,13}_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
     cursor: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Page {
     limit: Option<usize>,
 }
 
-impl Page {
+impl PageQuery {
     pub(crate) fn limit(&self) -> usize {
         self.limit.unwrap_or(USUAL).min(MOST)
     }
@@ -61,7 +61,7 @@ impl Page {
     }
 
     /// Returns where the next page of a list of calls begins; none after the last.
-    pub(crate) fn next(&self, calls: &[Approval]) -> Option<String> {
+    pub(crate) fn next(&self, calls: &[Execution]) -> Option<String> {
         let last = calls.last().filter(|_| calls.len() == self.limit())?;
         Some(format!("{}_{}", last.created_at.as_millisecond(), last.id))
     }

@@ -14,8 +14,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::access::check_access;
 use crate::app::App;
 use crate::chat::stream;
-use crate::error::{ApiError, show_what_stands};
-use crate::guard::{Guard, guard};
+use crate::error::{ApiError, fill_error_body};
+use crate::guard::{HostGuard, check_host_and_origin};
 use crate::projects::api as projects;
 use crate::rules::{check, simulate};
 use crate::sessions::messages;
@@ -30,7 +30,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
                    font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; \
                    frame-ancestors 'none'";
 
-pub(crate) fn router(app: App, hosts: Guard) -> Router {
+pub(crate) fn router(app: App, hosts: HostGuard) -> Router {
     Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -52,11 +52,11 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
         .route("/assets/{*path}", get(page::asset))
         .route("/my/projects", get(projects::list).post(projects::make))
         .route("/my/approvals", get(approvals::list_all))
-        .merge(of_project())
+        .merge(project_routes())
         .route(socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
-        .layer(from_fn_with_state(app.clone(), show_what_stands))
+        .layer(from_fn_with_state(app.clone(), fill_error_body))
         .layer(from_fn_with_state(app.clone(), check_access))
         .layer(CompressionLayer::new())
         .layer(header(CONTENT_SECURITY_POLICY, CSP))
@@ -67,13 +67,13 @@ pub(crate) fn router(app: App, hosts: Guard) -> Router {
             REFERRER_POLICY,
             HeaderValue::from_static("no-referrer"),
         ))
-        .layer(from_fn_with_state(hosts, guard))
+        .layer(from_fn_with_state(hosts, check_host_and_origin))
         .layer(CatchPanicLayer::new())
         .with_state(app)
 }
 
 /// What there is of one project. Not nested: handlers look at the whole path.
-fn of_project() -> Router<App> {
+fn project_routes() -> Router<App> {
     Router::new()
         .route("/my/projects/{project_id}", get(projects::get).patch(projects::change))
         .route("/my/projects/{project_id}/chat/messages", post(chat::send))

@@ -15,12 +15,12 @@ use utoipa::ToSchema;
 pub(crate) use self::view::RuleEffect;
 use self::view::RuleList;
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::refusals::{Changing, Contested, Looking};
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses, WriteErrorResponses};
+use crate::path_params::PathParams;
+use crate::sign_in::SignedInPerson;
+use crate::with_deadline::with_deadline;
 
 /// The rules that a project is to have.
 #[derive(Deserialize, ToSchema)]
@@ -65,12 +65,12 @@ pub(crate) struct TrustedContent {
 /// `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from.
 #[utoipa::path(get, operation_id = "list_rules", tag = "rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
     (status = 200, body = RuleList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
+    PathParams(project): PathParams<String>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     view::rules(&app, &project.id).await
@@ -79,19 +79,19 @@ pub(crate) async fn list(
 /// `PUT /my/projects/{project_id}/rules`: replaces the project's own rules.
 #[utoipa::path(put, operation_id = "replace_rules", tag = "rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), request_body = NewRules, responses(
     (status = 200, body = RuleList),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn replace(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(wanted): Body<NewRules>,
+    PathParams(project): PathParams<String>,
+    JsonBody(wanted): JsonBody<NewRules>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let drafts = wanted.rules.into_iter().map(NewRule::draft).collect::<Result<Vec<_>, _>>()?;
     let version = wanted.version.map(Digest::from);
     let (gate, id) = (app.gate.clone(), project.id.clone());
-    in_time(async move { gate.replace_rules(&id, version, drafts, &person).await }).await?;
+    with_deadline(async move { gate.replace_rules(&id, version, drafts, &person).await }).await?;
     view::rules(&app, &project.id).await
 }
 
@@ -101,38 +101,39 @@ pub(crate) async fn replace(
     ("rule_id" = String, Path),
 ), responses(
     (status = 200, body = RuleList),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn revoke(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, rule)): Segments<(String, String)>,
+    PathParams((project, rule)): PathParams<(String, String)>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let (gate, id, rule) = (app.gate.clone(), project.id.clone(), rule_id(&rule)?);
-    in_time(async move { gate.revoke_rule(&id, rule, &person).await }).await?;
+    with_deadline(async move { gate.revoke_rule(&id, rule, &person).await }).await?;
     view::rules(&app, &project.id).await
 }
 
 /// `POST /my/projects/{project_id}/rules/trust`: trusts what the workspace's file says now.
 #[utoipa::path(post, operation_id = "trust_rules", tag = "rules", path = "/my/projects/{project_id}/rules/trust", params(("project_id" = String, Path)), request_body = TrustedContent, responses(
     (status = 200, body = RuleList),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn trust(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(content): Body<TrustedContent>,
+    PathParams(project): PathParams<String>,
+    JsonBody(content): JsonBody<TrustedContent>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let id = project.id.clone();
-    off_runtime(&app, &id, move |book, id| book.trust(id, &Digest::from(content.digest))).await??;
+    run_blocking(&app, &id, move |book, id| book.trust(id, &Digest::from(content.digest)))
+        .await??;
     view::rules(&app, &project.id).await
 }
 
 /// Looks at the files of a project, off the runtime.
-async fn off_runtime<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     app: &App,
     project: &ProjectId,
     look: impl FnOnce(&countersign_gate::Rulebook, &ProjectId) -> T + Send + 'static,

@@ -5,28 +5,28 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_agent::{
-    ClaudeCode, ClaudeConfig, ClaudeRun, Consent, Planners, Prompt, ResumeError, Run, RunSettings,
-    Runner, RunnerConfig, Signals,
+    AgentRun, ClaudeCode, ClaudeConfig, ClaudeRun, ConsentSource, PlannerLookup, ResumeError,
+    RunPrompt, RunSettings, RunSignals, Runner, RunnerConfig,
 };
 use countersign_core::{Event, Executor, ProjectId, RunId, SessionId};
-use countersign_gate::{LeftRun, StoreError, patiently};
+use countersign_gate::{OrphanedRun, StoreError, retry_until_available};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::projects::{Place, working_folder};
+use crate::projects::{ProjectHandle, working_folder};
+use crate::run_mode::ResolvedRunMode;
 use crate::tools;
-use crate::ways::Way;
+use crate::with_deadline::with_deadline;
 
 /// What a client wants run.
-pub(crate) struct Wanted {
+pub(crate) struct RunRequest {
     pub(crate) prompt: String,
     pub(crate) session: Option<SessionId>,
     pub(crate) auto_approve_read: bool,
-    pub(crate) way: Way,
+    pub(crate) way: ResolvedRunMode,
     pub(crate) cwd: Option<String>,
     pub(crate) model: Option<String>,
     /// Added to the system prompt of our own loop.
@@ -36,23 +36,23 @@ pub(crate) struct Wanted {
 }
 
 /// A run that is going on.
-struct Active {
+struct ActiveRun {
     run: RunId,
-    signals: Signals,
+    signals: RunSignals,
     /// None for the moment it takes to start its task.
     task: Option<AbortHandle>,
 }
 
 /// The runs that are going on.
 #[derive(Default)]
-pub(crate) struct Runs {
-    active: Mutex<HashMap<(ProjectId, SessionId), Active>>,
+pub(crate) struct RunRegistry {
+    active: Mutex<HashMap<(ProjectId, SessionId), ActiveRun>>,
     pub(crate) tasks: TaskTracker,
 }
 
-impl Runs {
+impl RunRegistry {
     /// Returns the run of a conversation, if one is going on here.
-    pub(crate) fn of(&self, project: &ProjectId, session: &SessionId) -> Option<RunId> {
+    pub(crate) fn active_run(&self, project: &ProjectId, session: &SessionId) -> Option<RunId> {
         self.lock().get(&(project.clone(), session.clone())).map(|active| active.run)
     }
 
@@ -65,7 +65,7 @@ impl Runs {
 
     /// Breaks off what did not come to rest: the server is going down. The runs stay as they are
     /// recorded, and go on when a server comes for them.
-    pub(crate) fn break_off(&self) {
+    pub(crate) fn abort_all(&self) {
         self.lock().values().filter_map(|active| active.task.as_ref()).for_each(AbortHandle::abort);
     }
 
@@ -77,7 +77,7 @@ impl Runs {
     }
 
     /// Breaks off everything at once, and leaves it to the server that has taken over.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn hand_over(&self) {
         let mut active = self.lock();
         for (_, active) in active.drain() {
             active.signals.suspend.cancel();
@@ -87,18 +87,18 @@ impl Runs {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, SessionId), Active>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, SessionId), ActiveRun>> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A run that can be driven: on our own loop, or on the Claude Code CLI.
-enum Driven {
-    Own(Box<Run>),
+enum DrivableRun {
+    Own(Box<AgentRun>),
     Claude(Box<ClaudeRun>),
 }
 
-impl Driven {
+impl DrivableRun {
     fn session(&self) -> &SessionId {
         match self {
             Self::Own(run) => run.session(),
@@ -113,7 +113,7 @@ impl Driven {
         }
     }
 
-    async fn drive(self, signals: Signals) {
+    async fn drive(self, signals: RunSignals) {
         match self {
             Self::Own(run) => run.drive(signals).await,
             Self::Claude(run) => run.drive(signals).await,
@@ -122,28 +122,34 @@ impl Driven {
 }
 
 /// A run that began.
-pub(crate) struct Begun {
+pub(crate) struct StartedRun {
     pub(crate) session: SessionId,
     pub(crate) run: RunId,
 }
 
 /// Begins a run and drives it in the background.
-pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Begun, ApiError> {
+pub(crate) async fn start(
+    app: &App,
+    place: &ProjectHandle,
+    wanted: RunRequest,
+) -> Result<StartedRun, ApiError> {
     let (project, _) = place;
     let cwd = working_folder(place, wanted.cwd.as_deref())?;
-    let Way { executor, mode, mode_by_settings } = wanted.way;
+    let ResolvedRunMode { executor, mode, mode_by_settings } = wanted.way;
     let auto_approve_read = wanted.auto_approve_read;
     check_limits(&wanted)?;
     let prompt =
-        Prompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
+        RunPrompt { project: project.id.clone(), session: wanted.session, text: wanted.prompt };
     // One that begins after we have given up on it is dropped, and so ended.
     let run = if executor == Executor::ClaudeCli {
         let (keep, model) = (app.keep.clone(), wanted.model);
         let config = ClaudeConfig { cwd, model, auto_approve_read, mode, mode_by_settings, keep };
         let claude = claude_code(app, place, config);
-        Driven::Claude(Box::new(in_time(async move { claude.begin(prompt).await }).await?))
+        DrivableRun::Claude(Box::new(
+            with_deadline(async move { claude.begin(prompt).await }).await?,
+        ))
     } else {
-        let consent = Consent::People { auto_approve_read, mode };
+        let consent = ConsentSource::People { auto_approve_read, mode };
         let config = app.runner_config(cwd, wanted.model);
         let config = RunnerConfig {
             executor,
@@ -153,16 +159,16 @@ pub(crate) async fn start(app: &App, place: &Place, wanted: Wanted) -> Result<Be
             ..config
         };
         let runner = runner(app, place, consent, config);
-        Driven::Own(Box::new(in_time(async move { runner.begin(prompt).await }).await?))
+        DrivableRun::Own(Box::new(with_deadline(async move { runner.begin(prompt).await }).await?))
     };
-    let begun = Begun { session: run.session().clone(), run: run.id() };
+    let begun = StartedRun { session: run.session().clone(), run: run.id() };
     drive(app, &project.id, run);
     metrics::counter!("countersign_runs_total").increment(1);
     Ok(begun)
 }
 
 /// Checks what only our own loop can do something with.
-fn check_limits(wanted: &Wanted) -> Result<(), ApiError> {
+fn check_limits(wanted: &RunRequest) -> Result<(), ApiError> {
     if wanted.max_tokens == Some(0) {
         return Err(ApiError::bad_request("bad_max_tokens", "`max_tokens` is 1 or more"));
     }
@@ -179,23 +185,23 @@ fn check_limits(wanted: &Wanted) -> Result<(), ApiError> {
 ///
 /// One that cannot go on is ended and says why. Runs of projects that are not served here are left
 /// to whoever serves them.
-pub(crate) async fn resume_left(app: &App) -> Result<(), StoreError> {
-    for left in app.gate.left_behind(&app.projects.ids()).await? {
-        if app.runs.of(&left.project, &left.session) == Some(left.id) {
+pub(crate) async fn resume_abandoned(app: &App) -> Result<(), StoreError> {
+    for left in app.gate.take_over_runs(&app.projects.ids()).await? {
+        if app.runs.active_run(&left.project, &left.session) == Some(left.id) {
             continue;
         }
         // It is ours now: if the database is away, it is waited for.
         let resuming = || async {
             match resume(app, left.clone()).await {
-                Err(CannotResume::Store(error)) => Err(error),
+                Err(ResumeObstacle::Store(error)) => Err(error),
                 done => Ok(done),
             }
         };
         let clock = app.gate.clock();
-        match patiently(clock, "a run", app.stopping.cancelled(), resuming).await? {
+        match retry_until_available(clock, "a run", app.stopping.cancelled(), resuming).await? {
             Ok(Some(run)) => {
                 tracing::info!(run = %left.id, "a run goes on");
-                drive(app, &left.project, Driven::Own(Box::new(run)));
+                drive(app, &left.project, DrivableRun::Own(Box::new(run)));
                 metrics::counter!("countersign_runs_resumed_total").increment(1);
             }
             Ok(None) => {}
@@ -214,22 +220,22 @@ pub(crate) async fn cancel(
     if app.runs.cancel(project, session) {
         return Ok(true);
     }
-    let Some(run) = app.gate.store().run_of(project, session).await? else { return Ok(false) };
+    let Some(run) = app.gate.store().active_run(project, session).await? else { return Ok(false) };
     let gate = app.gate.clone();
-    in_time(async move { gate.ask_to_stop(run).await }).await?;
+    with_deadline(async move { gate.ask_to_stop(run).await }).await?;
     Ok(true)
 }
 
 /// Stops what is driven here and what somebody wants stopped at another server.
-pub(crate) async fn stop_asked(app: &App) -> Result<(), StoreError> {
-    for run in app.gate.asked_to_stop().await? {
+pub(crate) async fn stop_requested_runs(app: &App) -> Result<(), StoreError> {
+    for run in app.gate.runs_asked_to_stop().await? {
         app.runs.cancel_run(run);
     }
     Ok(())
 }
 
 /// Ends a run that cannot go on, and says why.
-async fn abandon(app: &App, left: &LeftRun, why: &CannotResume) -> Result<(), StoreError> {
+async fn abandon(app: &App, left: &OrphanedRun, why: &ResumeObstacle) -> Result<(), StoreError> {
     tracing::warn!(run = %left.id, %why, "a run cannot go on");
     let event = Event::RunFailed {
         code: "interrupted".to_owned(),
@@ -237,12 +243,12 @@ async fn abandon(app: &App, left: &LeftRun, why: &CannotResume) -> Result<(), St
         hint: Some("send a prompt to go on with the conversation".to_owned()),
     };
     let end = || app.gate.abandon_run(left, event.clone());
-    patiently(app.gate.clock(), "the end of a run", app.stopping.cancelled(), end).await
+    retry_until_available(app.gate.clock(), "the end of a run", app.stopping.cancelled(), end).await
 }
 
 /// Why a run cannot go on, in words for people.
 #[derive(Debug, thiserror::Error)]
-enum CannotResume {
+enum ResumeObstacle {
     #[error("{0}")]
     Place(String),
     #[error("Claude Code ended with the server; its conversation is kept")]
@@ -253,13 +259,13 @@ enum CannotResume {
     Store(StoreError),
 }
 
-impl From<ApiError> for CannotResume {
+impl From<ApiError> for ResumeObstacle {
     fn from(error: ApiError) -> Self {
         Self::Place(error.message)
     }
 }
 
-impl From<ResumeError> for CannotResume {
+impl From<ResumeError> for ResumeObstacle {
     fn from(error: ResumeError) -> Self {
         match error {
             ResumeError::Store(error) => Self::Store(error),
@@ -269,55 +275,61 @@ impl From<ResumeError> for CannotResume {
 }
 
 /// Makes ready to go on with a run; none if somebody has ended it, or goes on with it already.
-async fn resume(app: &App, left: LeftRun) -> Result<Option<Run>, CannotResume> {
+async fn resume(app: &App, left: OrphanedRun) -> Result<Option<AgentRun>, ResumeObstacle> {
     let place = &*app.projects.get(left.project.as_str()).await?;
-    let settings = RunSettings::read(&left.settings).map_err(ResumeError::from)?;
+    let settings = RunSettings::from_json(&left.settings).map_err(ResumeError::from)?;
     if settings.executor == Executor::ClaudeCli {
-        return Err(CannotResume::Claude);
+        return Err(ResumeObstacle::Claude);
     }
     // What was a folder of the project when it began need not be one any more.
     let cwd = working_folder(place, settings.cwd.as_deref().and_then(Path::to_str))?;
     // Overridden by the settings of the run.
-    let consent = Consent::People { auto_approve_read: false, mode: None };
+    let consent = ConsentSource::People { auto_approve_read: false, mode: None };
     let config = app.runner_config(cwd, settings.model);
     let config = RunnerConfig { executor: settings.executor, ..config };
     let runner = runner(app, place, consent, config);
     // It is ours now: nobody else would come for it when the database is there again.
     let stopping = app.stopping.cancelled();
-    let resumed = patiently(app.gate.clock(), "a run that was left", stopping, || async {
-        match runner.resume(left.clone()).await {
-            Err(ResumeError::Store(error)) => Err(error),
-            resumed => Ok(resumed),
-        }
-    });
+    let resumed =
+        retry_until_available(app.gate.clock(), "a run that was left", stopping, || async {
+            match runner.resume(left.clone()).await {
+                Err(ResumeError::Store(error)) => Err(error),
+                resumed => Ok(resumed),
+            }
+        });
     match resumed.await {
         Ok(Ok(run)) => Ok(Some(run)),
         Ok(Err(ResumeError::Over)) => Ok(None),
         Ok(Err(error)) => Err(error.into()),
         // Whoever comes next finds it as it is.
-        Err(error) if error.is_passing() => Ok(None),
+        Err(error) if error.is_transient() => Ok(None),
         Err(error) => Err(ResumeError::from(error).into()),
     }
 }
 
-fn claude_code(app: &App, (_, workspace): &Place, config: ClaudeConfig) -> ClaudeCode {
+fn claude_code(app: &App, (_, workspace): &ProjectHandle, config: ClaudeConfig) -> ClaudeCode {
     let catalogue = (app.catalogue)(workspace);
-    let planners: Planners = Arc::new(move |tool| catalogue.planner_of_any(tool));
+    let planners: PlannerLookup = Arc::new(move |tool| catalogue.planner_of_any(tool));
     let bash = (app.toolbox)(workspace).get("Bash").cloned();
     ClaudeCode::new(app.gate.clone(), planners, app.claude.clone(), config).with_rehearsals(bash)
 }
 
-fn runner(app: &App, place: &Place, consent: Consent, config: RunnerConfig) -> Runner {
+fn runner(
+    app: &App,
+    place: &ProjectHandle,
+    consent: ConsentSource,
+    config: RunnerConfig,
+) -> Runner {
     let toolbox = tools::toolbox(app, place, config.executor);
     Runner::new(app.gate.clone(), app.model.model.clone(), toolbox, consent, config)
 }
 
-fn drive(app: &App, project: &ProjectId, run: Driven) {
+fn drive(app: &App, project: &ProjectId, run: DrivableRun) {
     let key = (project.clone(), run.session().clone());
     let suspend = app.stopping.child_token();
-    let signals = Signals { cancel: CancellationToken::new(), suspend };
+    let signals = RunSignals { cancel: CancellationToken::new(), suspend };
     let id = run.id();
-    let active = Active { run: id, signals: signals.clone(), task: None };
+    let active = ActiveRun { run: id, signals: signals.clone(), task: None };
     app.runs.lock().insert(key.clone(), active);
     let (app_of_task, key_of_task) = (app.clone(), key.clone());
     let task = app.runs.tasks.spawn(async move {

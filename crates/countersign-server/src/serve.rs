@@ -4,13 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_gate::{StoreError, after};
+use countersign_gate::{StoreError, time_after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, RunDefaults, ServerConfig, ServerPlace};
+use crate::app::{App, RunDefaults, ServerConfig, ServerOptions};
 use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
-use crate::guard::Guard;
+use crate::guard::HostGuard;
 use crate::hook_spool::HookSpool;
 use crate::host_names::HostNames;
 use crate::router::router;
@@ -25,7 +25,7 @@ pub struct Server {
     config: ServerConfig,
     body_patience: Duration,
     connection_limits: ConnectionLimits,
-    place: ServerPlace,
+    place: ServerOptions,
     run_defaults: RunDefaults,
 }
 
@@ -41,17 +41,17 @@ pub enum ServeError {
 }
 
 /// Returns when connections have had their time to end: one that reads nothing would stay for ever.
-async fn overdue(app: &App) {
+async fn wait_for_stop_grace(app: &App) {
     app.stopping.cancelled().await;
     let clock = app.gate.clock();
-    clock.sleep_until(after(clock.now(), PATIENCE)).await;
+    clock.sleep_until(time_after(clock.now(), PATIENCE)).await;
 }
 
 impl Server {
     /// Returns a server of these parts.
     pub fn new(config: ServerConfig) -> Self {
         let connection_limits = ConnectionLimits::default();
-        let (place, run_defaults) = (ServerPlace::default(), RunDefaults::default());
+        let (place, run_defaults) = (ServerOptions::default(), RunDefaults::default());
         Self { config, body_patience: body::PATIENCE, connection_limits, place, run_defaults }
     }
 
@@ -108,20 +108,20 @@ impl Server {
         gate.recover().await?;
         let now = gate.clock().now();
         for (project, _) in &self.config.workspaces {
-            gate.store().keep_project(project.clone(), now).await?;
+            gate.store().register_project(project.clone(), now).await?;
         }
         let stopping = CancellationToken::new();
         let identity = gate.server_identity().await?;
-        let ServerPlace { host_names, local, hook_spool } = self.place;
+        let ServerOptions { host_names, local, hook_spool } = self.place;
         let named = (host_names.clone(), local);
         let (patience, defaults) = (self.body_patience, self.run_defaults);
         let app =
             App::new(self.config, address, identity, patience, defaults, stopping.clone(), named);
         app.projects.load().await?;
         // Before anybody is served: a client that comes finds its run going on.
-        runs::resume_left(&app).await?;
-        gate.keep_membership();
-        let among_others = tokio::spawn(membership::keep(app.clone()));
+        runs::resume_abandoned(&app).await?;
+        gate.spawn_membership_watch();
+        let among_others = tokio::spawn(membership::follow_membership(app.clone()));
         let recording = hook_spool.map(|it| tokio::spawn(hook_spool::record(app.clone(), it)));
         let ending = app.clone();
         let graceful = async move {
@@ -130,16 +130,16 @@ impl Server {
             stopping.cancel();
             ending.runs.tasks.close();
         };
-        let router = router(app.clone(), Guard::new(address, host_names));
+        let router = router(app.clone(), HostGuard::new(address, host_names));
         let table = ConnectionTable::new(self.connection_limits);
         let clock = gate.clock().clone();
         tokio::select! {
             () = serve_connections(listener, router, table, clock, graceful) => {}
-            () = overdue(&app) => tracing::warn!("some connections did not end in time"),
+            () = wait_for_stop_grace(&app) => tracing::warn!("some connections did not end in time"),
         }
         if tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await.is_err() {
             tracing::warn!("some calls did not end in time; they will be said to be interrupted");
-            app.runs.break_off();
+            app.runs.abort_all();
             let _ = tokio::time::timeout(PATIENCE, app.runs.tasks.wait()).await;
         }
         among_others.abort();

@@ -13,12 +13,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::{Query, limit};
-use crate::refusals::{Contested, Looking};
+use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
+use crate::path_params::PathParams;
+use crate::query::{QueryParams, limit};
 use crate::runs;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
-use crate::socket::command::PermissionMode;
+use crate::sign_in::SignedInPerson;
+use crate::socket::command::RunPermissionMode;
 
 /// How many rows a page of a list has at the most.
 const MOST: usize = 200;
@@ -26,7 +26,7 @@ const MOST: usize = 200;
 /// Which page of a list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct SessionListQuery {
     /// Where the page before it ended: its `next_cursor`.
     #[param(pattern = r"^[0-9]{1,13}_[!-~]+$")]
     cursor: Option<String>,
@@ -60,22 +60,22 @@ pub(crate) struct SessionView {
     active: bool,
     /// The mode it was last run in; null where it has not been run.
     #[schema(required)]
-    permission_mode: Option<PermissionMode>,
+    permission_mode: Option<RunPermissionMode>,
 }
 
 /// `GET /my/projects/{project_id}/sessions`: conversations, the latest first.
-#[utoipa::path(get, operation_id = "list_sessions", tag = "chat", path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_sessions", tag = "chat", path = "/my/projects/{project_id}/sessions", params(("project_id" = String, Path), SessionListQuery), responses(
     (status = 200, body = SessionList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(page): Query<Page>,
+    PathParams(project): PathParams<String>,
+    QueryParams(page): QueryParams<SessionListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let before = page.cursor.as_deref().map(place).transpose()?;
+    let before = page.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page.limit.unwrap_or(50).min(MOST);
     let rows = app.gate.store().sessions(&project.id, before, limit).await?;
     let next_cursor = rows.last().filter(|_| rows.len() == limit).map(cursor);
@@ -96,15 +96,15 @@ pub(crate) struct RunStopped {
 /// What waits in it is taken back; `run.error` with the code `cancelled` tells when it is over.
 #[utoipa::path(post, operation_id = "interrupt", tag = "chat", path = "/my/projects/{project_id}/sessions/{session_id}/interrupt", params(("project_id" = String, Path), ("session_id" = String, Path)), responses(
     (status = 200, body = RunStopped),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn interrupt(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments((project, session)): Segments<(String, String)>,
+    PathParams((project, session)): PathParams<(String, String)>,
 ) -> Result<Json<RunStopped>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let session = known(&app, &project.id, &session).await?;
+    let session = require_session(&app, &project.id, &session).await?;
     if runs::cancel(&app, &project.id, &session).await? {
         let session_id = session.to_string();
         Ok(Json(RunStopped { success: true, session_id, interrupted: true }))
@@ -114,7 +114,7 @@ pub(crate) async fn interrupt(
 }
 
 /// Returns a conversation that is there.
-pub(crate) async fn known(
+pub(crate) async fn require_session(
     app: &App,
     project: &ProjectId,
     session: &str,
@@ -130,8 +130,8 @@ pub(crate) async fn known(
 impl From<SessionRow> for SessionView {
     fn from(row: SessionRow) -> Self {
         let SessionRow { id, title, created_at, updated_at, active, settings } = row;
-        let settings = settings.and_then(|settings| RunSettings::read(&settings).ok());
-        let permission_mode = settings.as_ref().map(PermissionMode::of_settings);
+        let settings = settings.and_then(|settings| RunSettings::from_json(&settings).ok());
+        let permission_mode = settings.as_ref().map(RunPermissionMode::from_settings);
         let session_id = id.to_string();
         Self { session_id, title, created_at, updated_at, active, permission_mode }
     }
@@ -141,7 +141,7 @@ fn cursor(row: &SessionRow) -> String {
     format!("{}_{}", row.updated_at.as_millisecond(), row.id)
 }
 
-fn place(cursor: &str) -> Result<(Timestamp, SessionId), ApiError> {
+fn parse_cursor(cursor: &str) -> Result<(Timestamp, SessionId), ApiError> {
     let place = || {
         let (at, id) = cursor.split_once('_')?;
         Some((Timestamp::from_millisecond(at.parse().ok()?).ok()?, SessionId::from(id)))

@@ -11,13 +11,13 @@ use axum::extract::Query;
 use axum::http::header::{AUTHORIZATION, COOKIE, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use countersign_core::Digest;
-use countersign_gate::{Gate, PageSignIn, StoreError, after};
+use countersign_gate::{Gate, PageSignIn, StoreError, time_after};
 use jiff::Timestamp;
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use crate::access::Caller;
+use crate::access::AuthenticatedCaller;
 use crate::error::ApiError;
 
 /// How long a page stays signed in.
@@ -75,7 +75,7 @@ impl LocalCredential {
     /// Returns a new one for a person of this name, and its secret.
     pub fn new(name: impl Into<String>) -> Result<(Self, String), getrandom::Error> {
         let secret = secret()?;
-        let digest = Digest::of(secret.as_bytes());
+        let digest = Digest::for_bytes(secret.as_bytes());
         Ok((Self { digest, name: name.into() }, secret))
     }
 }
@@ -108,7 +108,7 @@ impl FailedAttempts {
 }
 
 /// Knows who may come in.
-pub(crate) struct SignIns {
+pub(crate) struct SignInRegistry {
     gate: Gate,
     token: Option<Digest>,
     local: Option<LocalCredential>,
@@ -127,11 +127,11 @@ pub(crate) struct PageSecrets {
     pub(crate) page: String,
 }
 
-impl SignIns {
+impl SignInRegistry {
     pub(crate) fn new(gate: Gate, credential: Credential, local: Option<LocalCredential>) -> Self {
         let (token, links) = match credential {
-            Credential::Token(token) => (Some(Digest::of(token.as_bytes())), Vec::new()),
-            Credential::Link(link) => (None, vec![(Digest::of(link.0.as_bytes()), None)]),
+            Credential::Token(token) => (Some(Digest::for_bytes(token.as_bytes())), Vec::new()),
+            Credential::Link(link) => (None, vec![(Digest::for_bytes(link.0.as_bytes()), None)]),
         };
         Self {
             gate,
@@ -153,7 +153,7 @@ impl SignIns {
         if links.len() >= MOST_LINKS {
             links.remove(0);
         }
-        links.push((Digest::of(link.0.as_bytes()), Some(after(now, LINK_LIFE))));
+        links.push((Digest::for_bytes(link.0.as_bytes()), Some(time_after(now, LINK_LIFE))));
         Ok(link)
     }
 
@@ -175,21 +175,21 @@ impl SignIns {
     /// An agent's token opens no page: there is nothing on it that an agent may see.
     pub(crate) async fn exchange(&self, given: &str) -> Result<Option<PageSecrets>, ApiError> {
         let caller = if self.use_link(given) {
-            Some(Caller::admin())
+            Some(AuthenticatedCaller::admin())
         } else {
             self.token_holder(given).await?.filter(|caller| !caller.is_agent())
         };
-        let Some(Caller { name, role, token }) = caller else { return Ok(None) };
+        let Some(AuthenticatedCaller { name, role, token }) = caller else { return Ok(None) };
         let no_randomness = |_| ApiError::bad_request("no_randomness", "try again");
         let secrets = PageSecrets {
             cookie: secret().map_err(no_randomness)?,
             page: secret().map_err(no_randomness)?,
         };
         let now = self.gate.clock().now();
-        let page_secret = Digest::of(secrets.page.as_bytes());
+        let page_secret = Digest::for_bytes(secrets.page.as_bytes());
         let sign_in = PageSignIn { name, role, token, page_secret };
-        let cookie = Digest::of(secrets.cookie.as_bytes());
-        self.gate.store().keep_sign_in(&cookie, sign_in, now, after(now, COOKIE_LIFE)).await?;
+        let cookie = Digest::for_bytes(secrets.cookie.as_bytes());
+        self.gate.store().keep_sign_in(&cookie, sign_in, now, time_after(now, COOKIE_LIFE)).await?;
         Ok(Some(secrets))
     }
 
@@ -200,18 +200,19 @@ impl SignIns {
         headers: &HeaderMap,
         uri: &Uri,
         port: u16,
-    ) -> Result<Caller, ApiError> {
+    ) -> Result<AuthenticatedCaller, ApiError> {
         if let Some(token) = bearer(headers) {
             return self.token_holder(token).await?.ok_or_else(ApiError::not_signed_in);
         }
         if let Some(sign_in) = self.sign_in_of_cookie(headers, port).await?
-            && page_secret(headers, uri.path()).is_some_and(|it| same(&sign_in.page_secret, it))
+            && page_secret(headers, uri.path())
+                .is_some_and(|it| matches_digest(&sign_in.page_secret, it))
         {
             return Ok(caller_of(sign_in));
         }
         // Only where a browser cannot set headers; elsewhere a token in an address would be logged.
         if takes_token(uri.path())
-            && let Ok(Query(TokenQuery { token: Some(token) })) = Query::try_from_uri(uri)
+            && let Ok(Query(SignInTokenQuery { token: Some(token) })) = Query::try_from_uri(uri)
             && let Some(caller) = self.token_holder(&token).await?
         {
             return Ok(caller);
@@ -224,7 +225,7 @@ impl SignIns {
         &self,
         headers: &HeaderMap,
         port: u16,
-    ) -> Result<Option<Caller>, ApiError> {
+    ) -> Result<Option<AuthenticatedCaller>, ApiError> {
         if let Some(token) = bearer(headers) {
             return self.token_holder(token).await;
         }
@@ -232,7 +233,10 @@ impl SignIns {
     }
 
     /// Returns an error if the caller's token has been revoked since it was shown.
-    pub(crate) async fn check_not_revoked(&self, caller: &Caller) -> Result<(), ApiError> {
+    pub(crate) async fn check_not_revoked(
+        &self,
+        caller: &AuthenticatedCaller,
+    ) -> Result<(), ApiError> {
         match caller.token {
             Some(token) if !self.gate.store().is_token_good(token).await? => {
                 Err(ApiError::not_signed_in())
@@ -243,7 +247,7 @@ impl SignIns {
 
     /// Returns whether the caller's token is still good, as of a second ago at the latest: for what is
     /// asked before every event of a stream.
-    pub(crate) async fn is_still_good(&self, caller: &Caller) -> bool {
+    pub(crate) async fn is_still_good(&self, caller: &AuthenticatedCaller) -> bool {
         let Some(token) = caller.token else { return true };
         let now = self.gate.clock().now();
         let is_recent = |at: &Timestamp| now.duration_since(*at).as_millis().abs() < RECHECK_MS;
@@ -261,21 +265,26 @@ impl SignIns {
         is_good
     }
 
-    async fn token_holder(&self, given: &str) -> Result<Option<Caller>, ApiError> {
-        if self.token.as_ref().is_some_and(|token| same(token, given)) {
-            return Ok(Some(Caller::admin()));
+    async fn token_holder(&self, given: &str) -> Result<Option<AuthenticatedCaller>, ApiError> {
+        if self.token.as_ref().is_some_and(|token| matches_digest(token, given)) {
+            return Ok(Some(AuthenticatedCaller::admin()));
         }
-        if let Some(local) = self.local.as_ref().filter(|local| same(&local.digest, given)) {
-            return Ok(Some(Caller { name: local.name.clone(), ..Caller::admin() }));
+        if let Some(local) =
+            self.local.as_ref().filter(|local| matches_digest(&local.digest, given))
+        {
+            return Ok(Some(AuthenticatedCaller {
+                name: local.name.clone(),
+                ..AuthenticatedCaller::admin()
+            }));
         }
-        let found = self.gate.store().find_token(&Digest::of(given.as_bytes())).await?;
-        Ok(found.map(|it| Caller { name: it.name, role: it.role, token: Some(it.id) }))
+        let found = self.gate.store().find_token(&Digest::for_bytes(given.as_bytes())).await?;
+        Ok(found.map(|it| AuthenticatedCaller { name: it.name, role: it.role, token: Some(it.id) }))
     }
 
     fn use_link(&self, given: &str) -> bool {
         let now = self.gate.clock().now();
         let is_good = |(link, until): &(Digest, Option<Timestamp>)| {
-            same(link, given) && until.is_none_or(|until| now < until)
+            matches_digest(link, given) && until.is_none_or(|until| now < until)
         };
         let mut links = self.lock_links();
         let found = links.iter().position(is_good);
@@ -296,7 +305,7 @@ impl SignIns {
     ) -> Result<Option<PageSignIn>, StoreError> {
         let Some(cookie) = cookie(headers, port) else { return Ok(None) };
         let now = self.gate.clock().now();
-        self.gate.store().find_sign_in(&Digest::of(cookie.as_bytes()), now).await
+        self.gate.store().find_sign_in(&Digest::for_bytes(cookie.as_bytes()), now).await
     }
 
     fn lock_found_good(&self) -> MutexGuard<'_, HashMap<Uuid, Timestamp>> {
@@ -304,8 +313,8 @@ impl SignIns {
     }
 }
 
-fn caller_of(PageSignIn { name, role, token, page_secret: _ }: PageSignIn) -> Caller {
-    Caller { name, role, token }
+fn caller_of(PageSignIn { name, role, token, page_secret: _ }: PageSignIn) -> AuthenticatedCaller {
+    AuthenticatedCaller { name, role, token }
 }
 
 /// Returns the `Set-Cookie` value that keeps a page signed in.
@@ -323,10 +332,10 @@ pub(crate) fn cookie_header(port: u16, secret: &str, is_https: bool) -> Option<H
 }
 
 /// The name of whoever showed a credential that is good for the route.
-pub(crate) struct SignedIn(pub(crate) String);
+pub(crate) struct SignedInPerson(pub(crate) String);
 
 #[derive(Deserialize)]
-struct TokenQuery {
+struct SignInTokenQuery {
     token: Option<String>,
 }
 
@@ -367,8 +376,8 @@ fn cookie(headers: &HeaderMap, port: u16) -> Option<&str> {
         .find_map(|(key, value)| (key == name).then_some(value))
 }
 
-fn same(known: &Digest, given: &str) -> bool {
-    let given = Digest::of(given.as_bytes());
+fn matches_digest(known: &Digest, given: &str) -> bool {
+    let given = Digest::for_bytes(given.as_bytes());
     known.as_str().as_bytes().ct_eq(given.as_str().as_bytes()).into()
 }
 
@@ -376,5 +385,5 @@ fn same(known: &Digest, given: &str) -> bool {
 fn secret() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)?;
-    Ok(Digest::of(&bytes).to_string())
+    Ok(Digest::for_bytes(&bytes).to_string())
 }

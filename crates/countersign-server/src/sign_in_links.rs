@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::refusals::Looking;
+use crate::error_responses::ReadErrorResponses;
 use crate::sign_in::LINK_LIFE;
 
 /// A one-time sign-in link.
@@ -25,7 +25,7 @@ pub(crate) struct NewSignInLink {
 /// server's public address, where one was given.
 #[utoipa::path(post, operation_id = "make_sign_in_link", tag = "description", path = "/sign-in/links", responses(
     (status = 200, body = NewSignInLink),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn make(State(app): State<App>) -> Result<Json<NewSignInLink>, ApiError> {
     let link = app.sign_ins.new_link();

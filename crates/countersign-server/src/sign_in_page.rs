@@ -77,7 +77,7 @@ pub(crate) async fn sign_in(
     FormBody(typed): FormBody<TypedToken>,
 ) -> Response {
     match app.sign_ins.exchange_typed(typed.token.trim()).await {
-        Ok(TypedSignIn::Good(secrets)) => signed_in(&app, &headers, &secrets),
+        Ok(TypedSignIn::Good(secrets)) => signed_in_response(&app, &headers, &secrets),
         Ok(TypedSignIn::Unknown) => answer(&app, &headers, SignInNotice::UnknownToken),
         Ok(TypedSignIn::TooManyAttempts) => {
             let refused = answer(&app, &headers, SignInNotice::TooManyAttempts);
@@ -96,7 +96,11 @@ pub(crate) async fn style() -> impl IntoResponse {
 }
 
 /// Lets a browser in: with a cookie, and the page's own secret where only the page reads it.
-pub(crate) fn signed_in(app: &App, headers: &HeaderMap, secrets: &PageSecrets) -> Response {
+pub(crate) fn signed_in_response(
+    app: &App,
+    headers: &HeaderMap,
+    secrets: &PageSecrets,
+) -> Response {
     let is_https = app.host_names.is_https(host(headers));
     match cookie_header(app.port, &secrets.cookie, is_https) {
         Some(cookie) => {
@@ -112,13 +116,13 @@ pub(crate) fn signed_in(app: &App, headers: &HeaderMap, secrets: &PageSecrets) -
 pub(crate) fn answer(app: &App, headers: &HeaderMap, notice: SignInNotice) -> Response {
     let host = host(headers);
     let is_readable = !app.host_names.is_https(host) && !is_loopback(host);
-    let page = written(notice, is_readable);
+    let page = render(notice, is_readable);
     // With `no-referrer` browsers send the form with the origin `null`, which `guard` refuses.
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "strict-origin")];
     (notice.status(), headers, Html(page)).into_response()
 }
 
-fn written(notice: SignInNotice, is_readable: bool) -> String {
+fn render(notice: SignInNotice, is_readable: bool) -> String {
     let alert = notice.text().map(|text| format!("<p class=\"alert\" role=\"alert\">{text}</p>\n"));
     let warning = is_readable.then_some(
         "<p class=\"warning\" role=\"note\">This page came over plain HTTP. Whoever is on the network \
@@ -157,10 +161,10 @@ mod tests {
 
     #[test]
     fn it_says_why_and_has_no_script() {
-        let page = written(SignInNotice::UnknownToken, true);
+        let page = render(SignInNotice::UnknownToken, true);
         assert!(page.contains("role=\"alert\"") && page.contains("plain HTTP"), "{page}");
         assert!(page.contains("countersign login") && page.contains("<main"), "{page}");
         assert!(!page.contains("<script") && !page.contains("style=\""), "{page}");
-        assert!(!written(SignInNotice::None, false).contains("role=\"alert\""));
+        assert!(!render(SignInNotice::None, false).contains("role=\"alert\""));
     }
 }

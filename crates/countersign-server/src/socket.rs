@@ -1,23 +1,23 @@
 //! The WebSocket `/api/terminal/ws/agent`: S1's words, read from the gate's log.
 
 mod approve_all;
+pub(crate) mod available_modes;
 pub(crate) mod command;
 mod connection;
-mod hear;
+mod dispatch;
 mod inbox;
 pub(crate) mod message;
-pub(crate) mod offered;
 pub(crate) mod request;
-mod watched;
+mod watched_sessions;
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 
-use self::connection::Connection;
+use self::connection::SocketConnection;
 use self::inbox::InboxReach;
-use crate::access::Caller;
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -38,7 +38,7 @@ pub(crate) struct ProjectQuery {
 
 /// `GET /api/terminal/ws/agent`: becomes a WebSocket.
 pub(crate) async fn upgrade(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
     Query(query): Query<ProjectQuery>,
     upgrade: WebSocketUpgrade,
@@ -53,7 +53,7 @@ pub(crate) async fn upgrade(
             return Err(ApiError::bad_request("bad_query", why));
         }
     };
-    let connection = Connection::open(app.clone(), project, caller, reach).await?;
+    let connection = SocketConnection::open(app.clone(), project, caller, reach).await?;
     // The page offers a second one that holds its secret: that one is not said back.
     let upgrade = upgrade.protocols([PROTOCOL]);
     Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(

@@ -1,6 +1,6 @@
 //! Where a call stands, in the words of the wire.
 
-use countersign_core::Status;
+use countersign_core::ExecutionStatus;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,23 +19,23 @@ pub(crate) enum CallStatus {
     Cancelled,
 }
 
-impl From<Status> for CallStatus {
-    fn from(status: Status) -> Self {
+impl From<ExecutionStatus> for CallStatus {
+    fn from(status: ExecutionStatus) -> Self {
         match status {
-            Status::Pending => Self::Pending,
-            Status::AwaitingApproval => Self::AwaitingApproval,
-            Status::Approved => Self::Approved,
-            Status::Executing => Self::Executing,
-            Status::Completed => Self::Completed,
-            Status::Failed => Self::Failed,
-            Status::Rejected => Self::Rejected,
-            Status::Timeout => Self::Timeout,
-            Status::Cancelled => Self::Cancelled,
+            ExecutionStatus::Pending => Self::Pending,
+            ExecutionStatus::AwaitingApproval => Self::AwaitingApproval,
+            ExecutionStatus::Approved => Self::Approved,
+            ExecutionStatus::Executing => Self::Executing,
+            ExecutionStatus::Completed => Self::Completed,
+            ExecutionStatus::Failed => Self::Failed,
+            ExecutionStatus::Rejected => Self::Rejected,
+            ExecutionStatus::Timeout => Self::Timeout,
+            ExecutionStatus::Cancelled => Self::Cancelled,
         }
     }
 }
 
-impl From<CallStatus> for Status {
+impl From<CallStatus> for ExecutionStatus {
     /// In a filter `pending` means what waits for a person: nothing is ever kept as anything before.
     fn from(status: CallStatus) -> Self {
         match status {

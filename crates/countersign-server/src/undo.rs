@@ -6,20 +6,20 @@ mod view;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::RunId;
-use countersign_gate::Undo;
+use countersign_gate::UndoTarget;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::plan::UndoPlan;
 use self::view::UndoView;
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::projects::Place;
-use crate::refusals::{Contested, Looking};
-use crate::segments::{Segments, execution_id};
-use crate::sign_in::SignedIn;
+use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
+use crate::path_params::{PathParams, execution_id};
+use crate::projects::ProjectHandle;
+use crate::sign_in::SignedInPerson;
+use crate::with_deadline::with_deadline;
 
 /// A yes to an undo that was shown.
 #[derive(Deserialize, ToSchema)]
@@ -55,78 +55,82 @@ pub(crate) struct LeftFile {
 /// `GET /my/projects/{project_id}/tools/{tool_id}/undo`: what undoing a call would do, file by file.
 #[utoipa::path(get, operation_id = "look_at_undo", tag = "undo", path = "/my/projects/{project_id}/tools/{tool_id}/undo", params(("project_id" = String, Path), ("tool_id" = String, Path)), responses(
     (status = 200, body = UndoView),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn look_at_call(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments((project, tool)): Segments<(String, String)>,
+    PathParams((project, tool)): PathParams<(String, String)>,
 ) -> Result<Json<UndoView>, ApiError> {
-    let undo = Undo::Call(execution_id(&tool)?);
-    look(&app, &project, undo).await
+    let undo = UndoTarget::Call(execution_id(&tool)?);
+    preview_undo(&app, &project, undo).await
 }
 
 /// `POST /my/projects/{project_id}/tools/{tool_id}/undo`: undoes a call as it was shown.
 #[utoipa::path(post, operation_id = "undo", tag = "undo", path = "/my/projects/{project_id}/tools/{tool_id}/undo", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = UndoBody, responses(
     (status = 200, body = UndoneView),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn undo_call(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, tool)): Segments<(String, String)>,
-    Body(said): Body<UndoBody>,
+    PathParams((project, tool)): PathParams<(String, String)>,
+    JsonBody(said): JsonBody<UndoBody>,
 ) -> Result<Json<UndoneView>, ApiError> {
-    let undo = Undo::Call(execution_id(&tool)?);
+    let undo = UndoTarget::Call(execution_id(&tool)?);
     carry_out(&app, &project, undo, said, person).await
 }
 
 /// `GET /my/projects/{project_id}/runs/{run_id}/undo`: what undoing all calls of a run would do.
 #[utoipa::path(get, operation_id = "look_at_undo_of_run", tag = "undo", path = "/my/projects/{project_id}/runs/{run_id}/undo", params(("project_id" = String, Path), ("run_id" = String, Path)), responses(
     (status = 200, body = UndoView),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn look_at_run(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments((project, run)): Segments<(String, String)>,
+    PathParams((project, run)): PathParams<(String, String)>,
 ) -> Result<Json<UndoView>, ApiError> {
-    let undo = Undo::Run(run_id(&run)?);
-    look(&app, &project, undo).await
+    let undo = UndoTarget::Run(run_id(&run)?);
+    preview_undo(&app, &project, undo).await
 }
 
 /// `POST /my/projects/{project_id}/runs/{run_id}/undo`: undoes all calls of a run as it was shown.
 #[utoipa::path(post, operation_id = "undo_run", tag = "undo", path = "/my/projects/{project_id}/runs/{run_id}/undo", params(("project_id" = String, Path), ("run_id" = String, Path)), request_body = UndoBody, responses(
     (status = 200, body = UndoneView),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn undo_run(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments((project, run)): Segments<(String, String)>,
-    Body(said): Body<UndoBody>,
+    PathParams((project, run)): PathParams<(String, String)>,
+    JsonBody(said): JsonBody<UndoBody>,
 ) -> Result<Json<UndoneView>, ApiError> {
-    let undo = Undo::Run(run_id(&run)?);
+    let undo = UndoTarget::Run(run_id(&run)?);
     carry_out(&app, &project, undo, said, person).await
 }
 
-async fn look(app: &App, project: &str, undo: Undo) -> Result<Json<UndoView>, ApiError> {
+async fn preview_undo(
+    app: &App,
+    project: &str,
+    undo: UndoTarget,
+) -> Result<Json<UndoView>, ApiError> {
     let place = app.projects.get(project).await?;
-    let plan = UndoPlan::of(app, &place, undo).await?;
+    let plan = UndoPlan::for_undo(app, &place, undo).await?;
     Ok(Json(plan.view(&place).await?))
 }
 
 async fn carry_out(
     app: &App,
     project: &str,
-    undo: Undo,
+    undo: UndoTarget,
     said: UndoBody,
     person: String,
 ) -> Result<Json<UndoneView>, ApiError> {
-    let place: std::sync::Arc<Place> = app.projects.get(project).await?;
+    let place: std::sync::Arc<ProjectHandle> = app.projects.get(project).await?;
     let app = app.clone();
-    let done = in_time(async move {
-        let plan = UndoPlan::of(&app, &place, undo).await?;
+    let done = with_deadline(async move {
+        let plan = UndoPlan::for_undo(&app, &place, undo).await?;
         plan.check(&said.digest, said.skip_refused)?;
         plan.carry_out(&app, &place, &person).await
     });

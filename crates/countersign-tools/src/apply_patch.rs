@@ -1,32 +1,34 @@
 //! `ApplyPatch`: changes to several files in one text, all of them or none.
 //!
 //! Two forms are read, unified diffs with git's headers (`unified`) and `*** Begin Patch`
-//! (`envelope`), into the same [`FileChange`]s. Reading is strict: what one program skips as noise
+//! (`envelope`), into the same [`FilePatch`]s. Reading is strict: what one program skips as noise
 //! another would apply.
 
-mod change;
 mod envelope;
+mod file_patch;
 mod hunk;
-mod located;
+mod resolved_patch;
 mod unified;
 
 use std::path::Path;
 
 use async_trait::async_trait;
-use countersign_core::{DiffPreview, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, DiffPreview, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::change::{FileChange, Kind};
-use self::located::Located;
+use self::file_patch::{FilePatch, FilePatchKind};
+use self::resolved_patch::ResolvedFilePatch;
 use crate::blocking::blocking;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::escape::escape_to_line;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::transaction::carry_out;
 use crate::workspace::Workspace;
-use crate::{input, path, reach};
+use crate::{input, path, path_effects};
 
 const DESCRIPTION: &str = "\
 Applies a patch to one or more files: all of it or nothing.
@@ -76,7 +78,7 @@ pub struct ApplyPatch {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct ApplyPatchInput {
     /// The whole patch.
     patch: String,
     /// How many unchanged lines at either end of a hunk may differ from the file (default 0, at most 3).
@@ -96,16 +98,20 @@ impl ApplyPatch {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Vec<Located>, Invalid> {
-        let Input { patch, fuzz } = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<Vec<ResolvedFilePatch>, InvalidCall> {
+        let ApplyPatchInput { patch, fuzz } = input::parse(call)?;
         if fuzz > FUZZ {
-            return Err(Invalid(format!("`fuzz`: at most {FUZZ}; read the file again instead")));
+            return Err(InvalidCall(format!(
+                "`fuzz`: at most {FUZZ}; read the file again instead"
+            )));
         }
         if patch.len() > PATCH_LIMIT {
-            return Err(Invalid(format!("`patch` is longer than {PATCH_LIMIT} bytes: split it")));
+            return Err(InvalidCall(format!(
+                "`patch` is longer than {PATCH_LIMIT} bytes: split it"
+            )));
         }
         if patch.contains('\0') {
-            return Err(Invalid(
+            return Err(InvalidCall(
                 "`patch` holds a NUL character: binary patches are not read".into(),
             ));
         }
@@ -116,11 +122,11 @@ impl ApplyPatch {
             unified::read(&patch)?
         };
         if changes.is_empty() {
-            return Err(Invalid("`patch` changes no file".to_owned()));
+            return Err(InvalidCall("`patch` changes no file".to_owned()));
         }
         let hunks: usize = changes.iter().map(|change| change.hunks.len()).sum();
         if changes.len() > FILES || hunks > HUNKS {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`patch` changes {} files in {hunks} places, the limits are {FILES} and {HUNKS}: \
                  split it",
                 changes.len()
@@ -132,44 +138,49 @@ impl ApplyPatch {
         Ok(located)
     }
 
-    fn apply(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
+    fn apply(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
         let changes = self.read(permit.call())?;
-        for target in changes.iter().flat_map(Located::targets) {
+        for target in changes.iter().flat_map(ResolvedFilePatch::targets) {
             permit.check_reach(target)?;
         }
         // Everything is worked out before anything is touched.
         let steps = changes.iter().map(|it| it.step(permit)).collect::<Result<Vec<_>, _>>()?;
         carry_out(steps)?;
-        let done: Vec<String> = changes.iter().map(Located::report).collect();
+        let done: Vec<String> = changes.iter().map(ResolvedFilePatch::report).collect();
         Ok(ToolOutput::ok(format!("The patch has been applied:\n{}", done.join("\n"))))
     }
 
-    fn locate(&self, cwd: &Path, change: FileChange, fuzz: usize) -> Result<Located, Invalid> {
+    fn locate(
+        &self,
+        cwd: &Path,
+        change: FilePatch,
+        fuzz: usize,
+    ) -> Result<ResolvedFilePatch, InvalidCall> {
         let at = self.workspace.find(cwd, &change.path)?;
         let to = match &change.kind {
-            Kind::Move { to } => Some(self.workspace.find(cwd, to)?),
-            Kind::Add | Kind::Update | Kind::Delete => None,
+            FilePatchKind::Move { to } => Some(self.workspace.find(cwd, to)?),
+            FilePatchKind::Add | FilePatchKind::Update | FilePatchKind::Delete => None,
         };
-        let replaced = matches!(change.kind, Kind::Move { .. } | Kind::Delete);
-        if replaced && reach::is_link(cwd, &change.path) {
-            return Err(Invalid(format!(
+        let replaced = matches!(change.kind, FilePatchKind::Move { .. } | FilePatchKind::Delete);
+        if replaced && path_effects::is_link(cwd, &change.path) {
+            return Err(InvalidCall(format!(
                 "`{}` is a link: patches neither move nor delete links here; use Bash",
-                shown(&change.path)
+                escape_to_line(&change.path)
             )));
         }
-        Ok(Located { change, at, to, fuzz })
+        Ok(ResolvedFilePatch { change, at, to, fuzz })
     }
 }
 
 /// Checks that no file is changed twice, and none by way of a link that the patch makes.
-fn check_apart(changes: &[Located]) -> Result<(), Invalid> {
-    let paths = |it: &Located| {
+fn check_apart(changes: &[ResolvedFilePatch]) -> Result<(), InvalidCall> {
+    let paths = |it: &ResolvedFilePatch| {
         std::iter::once(it.at.path.clone()).chain(it.to.as_ref().map(|to| to.path.clone()))
     };
     let mut seen = Vec::new();
     for path in changes.iter().flat_map(paths) {
         if seen.contains(&path) {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`{}` is changed twice in one patch: put its changes together",
                 path.display()
             )));
@@ -178,7 +189,7 @@ fn check_apart(changes: &[Located]) -> Result<(), Invalid> {
     }
     for link in changes.iter().filter(|it| it.change.makes_link()).map(|it| &it.at.path) {
         if seen.iter().any(|path| path != link && path.starts_with(link)) {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`{}` becomes a link, and the patch writes through it: make two calls",
                 link.display()
             )));
@@ -188,21 +199,23 @@ fn check_apart(changes: &[Located]) -> Result<(), Invalid> {
 }
 
 impl Planner for ApplyPatch {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let changes = self.read(call)?;
-        let effects = changes.iter().map(Located::effects).collect::<Result<Vec<_>, _>>()?;
-        let told: Vec<String> = changes.iter().take(3).map(Located::summary).collect();
+        let effects =
+            changes.iter().map(ResolvedFilePatch::effects).collect::<Result<Vec<_>, _>>()?;
+        let told: Vec<String> = changes.iter().take(3).map(ResolvedFilePatch::summary).collect();
         let more = match changes.len().saturating_sub(told.len()) {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
         let summary = format!("Apply a patch: {}{more}", told.join(", "));
-        Ok(Plan::new(effects.concat(), summary))
+        Ok(CallPlan::new(effects.concat(), summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let changes = self.read(call)?;
-        let shown = changes.iter().map(Located::preview).collect::<Result<Vec<_>, _>>()?;
+        let shown =
+            changes.iter().map(ResolvedFilePatch::preview).collect::<Result<Vec<_>, _>>()?;
         let (mut files, preimages): (Vec<_>, Vec<_>) = shown.into_iter().unzip();
         lighten(&mut files);
         Ok(Preview::MultiDiff { files, preimages: preimages.concat() })
@@ -220,16 +233,16 @@ impl Tool for ApplyPatch {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ApplyPatchInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
@@ -250,15 +263,15 @@ fn lighten(files: &mut [DiffPreview]) {
 }
 
 /// Checks a path of a patch where its line is known.
-fn checked_path(number: usize, path: &str) -> Result<String, Invalid> {
+fn checked_path(number: usize, path: &str) -> Result<String, InvalidCall> {
     if path.starts_with('"') {
         return Err(at_line(number, "the path is quoted; write it plainly, as it is"));
     }
-    path::check(path).map_err(|Invalid(why)| at_line(number, &why))?;
+    path::check(path).map_err(|InvalidCall(why)| at_line(number, &why))?;
     Ok(path.to_owned())
 }
 
 /// Says which line of a patch is wrong, and why.
-fn at_line(number: usize, why: &str) -> Invalid {
-    Invalid(format!("line {number} of the patch: {why}"))
+fn at_line(number: usize, why: &str) -> InvalidCall {
+    InvalidCall(format!("line {number} of the patch: {why}"))
 }

@@ -1,6 +1,6 @@
 //! Bash: runs a shell command, within bounds of time and output.
 
-mod tried_out;
+mod rehearse;
 mod warnings;
 
 use std::borrow::Cow;
@@ -11,23 +11,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_core::{
-    CommandPreview, Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput, shell,
+    CallPlan, CommandPreview, Effect, InvalidCall, Planner, Preview, ToolCall, ToolOutput, shell,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::child::Child;
+use crate::child_command::ChildCommand;
+use crate::escape::escape_to_line;
 use crate::executor;
 use crate::input;
-use crate::machine::Here;
-use crate::process::{self, End, Ended, Environment, Launch};
-use crate::rehearsal::{NotRehearsed, Staged};
-use crate::sandbox::{Confined, Level, Sandbox};
-use crate::shown::shown;
-use crate::text::spoken;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::machine::LocalMachine;
+use crate::process::{self, Environment, FinishedProcess, ProcessEnd, ProcessLaunch};
+use crate::rehearsal::{RehearsalError, StagedRehearsal};
+use crate::sandbox::{IsolationLevel, Sandbox, SandboxedCommand};
+use crate::text::format_duration;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
 
 /// What the model is told of the sandbox, where there is one.
@@ -87,7 +87,7 @@ pub struct Bash {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct BashInput {
     /// The command to run.
     command: String,
     /// After how many milliseconds to end it (default 120000, at most 600000).
@@ -116,9 +116,11 @@ impl Bash {
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         let description = match sandbox.level() {
-            Level::None => DESCRIPTION.into(),
-            Level::Fence => format!("{DESCRIPTION}{BEHIND_FENCE}").into(),
-            Level::View | Level::Full => format!("{DESCRIPTION}{IN_SANDBOX}").into(),
+            IsolationLevel::None => DESCRIPTION.into(),
+            IsolationLevel::Fence => format!("{DESCRIPTION}{BEHIND_FENCE}").into(),
+            IsolationLevel::View | IsolationLevel::Full => {
+                format!("{DESCRIPTION}{IN_SANDBOX}").into()
+            }
         };
         Self { sandbox, description, ..self }
     }
@@ -138,18 +140,22 @@ impl Bash {
 
 impl Bash {
     /// Reads what a command would do, part by part.
-    fn understood(&self, command: &str, cwd: &Path) -> shell::Analysis {
-        Here::new(&self.workspace, &self.environment).understood(command, cwd, &self.call_env)
+    fn understood(&self, command: &str, cwd: &Path) -> shell::CommandAnalysis {
+        LocalMachine::new(&self.workspace, &self.environment).analyse_command(
+            command,
+            cwd,
+            &self.call_env,
+        )
     }
 
     /// Returns how the command is started: inside, with what was judged, unless it leaves.
     async fn confined(
         &self,
-        permit: &Cleared,
-        input: &Input,
+        permit: &VerifiedPermit,
+        input: &BashInput,
         shell: &Path,
         cancel: &CancellationToken,
-    ) -> Result<Confined, ToolError> {
+    ) -> Result<SandboxedCommand, ToolError> {
         let sandbox = if input.leaves() { Sandbox::off() } else { self.sandbox.clone() };
         let child = match permit.canonical() {
             Some(canonical) => self.executed(canonical, permit, shell)?,
@@ -162,15 +168,15 @@ impl Bash {
     /// Returns how a command is started that nobody was asked about: in its canonical form.
     fn executed(
         &self,
-        canonical: &shell::Canonical,
-        permit: &Cleared,
+        canonical: &shell::CanonicalCommandLine,
+        permit: &VerifiedPermit,
         shell: &Path,
-    ) -> Result<Child, ToolError> {
+    ) -> Result<ChildCommand, ToolError> {
         let (script, environment) =
             executor::prepare(canonical, permit.effects(), &self.environment);
         let script = serde_json::to_string(&script).map_err(|_| ToolError::Broken)?;
         let (program, arguments) = match self.sandbox.launcher().split_first() {
-            Some(_) if self.sandbox.level() != Level::None => {
+            Some(_) if self.sandbox.level() != IsolationLevel::None => {
                 (PathBuf::from(executor::MARK), vec![script])
             }
             Some((launcher, rest)) => {
@@ -184,11 +190,11 @@ impl Bash {
             }
         };
         let cwd = permit.call().cwd.clone();
-        Ok(Child { program, arguments, cwd, environment })
+        Ok(ChildCommand { program, arguments, cwd, environment })
     }
 
-    fn child(&self, input: &Input, cwd: &Path, shell: &Path) -> Child {
-        Child {
+    fn child(&self, input: &BashInput, cwd: &Path, shell: &Path) -> ChildCommand {
+        ChildCommand {
             program: shell.to_owned(),
             arguments: vec!["-c".to_owned(), input.command.clone()],
             cwd: cwd.to_owned(),
@@ -201,23 +207,23 @@ fn not_run(shell: &Path, cause: std::io::Error) -> ToolError {
     ToolError::Io { doing: "run", path: shell.display().to_string(), cause }
 }
 
-fn read(call: &ToolCall) -> Result<Input, Invalid> {
-    let input: Input = input::parse(call)?;
+fn read(call: &ToolCall) -> Result<BashInput, InvalidCall> {
+    let input: BashInput = input::parse(call)?;
     if input.command.trim().is_empty() {
-        return Err(Invalid("`command` is empty: say what to run".to_owned()));
+        return Err(InvalidCall("`command` is empty: say what to run".to_owned()));
     }
     if input.command.contains('\0') {
-        return Err(Invalid("`command` holds a NUL character: no shell takes it".to_owned()));
+        return Err(InvalidCall("`command` holds a NUL character: no shell takes it".to_owned()));
     }
     if input.time_limit() > LONGEST_TIMEOUT {
-        return Err(Invalid(format!(
+        return Err(InvalidCall(format!(
             "`timeout`: at most {LONGEST_TIMEOUT} milliseconds; split what takes longer"
         )));
     }
     Ok(input)
 }
 
-impl Input {
+impl BashInput {
     fn leaves(&self) -> bool {
         self.leaves_sandbox == Some(true)
     }
@@ -228,9 +234,9 @@ impl Input {
 }
 
 impl Planner for Bash {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let input = read(call)?;
-        let command = shown(&input.command);
+        let command = escape_to_line(&input.command);
         let leaves = input.leaves();
         let summary = if leaves {
             format!("Run `{command}` outside the sandbox")
@@ -245,12 +251,12 @@ impl Planner for Bash {
         );
         let sandboxed = self.sandbox.level().holds() && !leaves;
         let (commands, canonical) = (understood.parts, understood.canonical);
-        Ok(Plan { effects, summary, commands, sandboxed, canonical })
+        Ok(CallPlan { effects, summary, commands, sandboxed, canonical })
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let input = read(call)?;
-        let mut warnings = warnings::of(&input.command, &call.cwd, &self.workspace);
+        let mut warnings = warnings::find_warnings(&input.command, &call.cwd, &self.workspace);
         if input.leaves() {
             let leaving = "runs outside the sandbox: it can do anything its user can";
             warnings.insert(0, leaving.to_owned());
@@ -279,16 +285,16 @@ impl Tool for Bash {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<BashInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         if cancel.is_cancelled() {
@@ -320,20 +326,20 @@ impl Tool for Bash {
         &self,
         call: &ToolCall,
         cancel: CancellationToken,
-    ) -> Result<Staged, NotRehearsed> {
+    ) -> Result<StagedRehearsal, RehearsalError> {
         self.try_out(call, &cancel).await
     }
 }
 
 /// Runs a confined command to its end.
 async fn carried_out(
-    confined: &Confined,
+    confined: &SandboxedCommand,
     cwd: &Path,
     time_limit: Duration,
     cancel: &CancellationToken,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<FinishedProcess> {
     let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
-    let launch = Launch {
+    let launch = ProcessLaunch {
         program: confined.program(),
         arguments: &arguments,
         cwd,
@@ -359,18 +365,24 @@ fn bash() -> Option<&'static Path> {
 }
 
 /// What a command gives back.
-struct Answer {
+struct BashResult {
     output: ToolOutput,
     /// What it had to do with its walls; part of the output.
     notes: Vec<String>,
 }
 
-fn answer(ended: Ended, time_limit: Duration, confined: &Confined) -> Result<Answer, ToolError> {
+fn answer(
+    ended: FinishedProcess,
+    time_limit: Duration,
+    confined: &SandboxedCommand,
+) -> Result<BashResult, ToolError> {
     let (closing, is_error) = match ended.end {
-        End::Cancelled => return Err(ToolError::Interrupted),
-        End::TimedOut => (Some(format!("Command timed out after {}", spoken(time_limit))), true),
-        End::Exited(status) if status.success() => (None, false),
-        End::Exited(status) => {
+        ProcessEnd::Cancelled => return Err(ToolError::Interrupted),
+        ProcessEnd::TimedOut => {
+            (Some(format!("Command timed out after {}", format_duration(time_limit))), true)
+        }
+        ProcessEnd::Exited(status) if status.success() => (None, false),
+        ProcessEnd::Exited(status) => {
             let closing = match (status.code(), status.signal()) {
                 (Some(code), _) => format!("Exit code {code}"),
                 (None, Some(signal)) => format!("Ended by {}", process::signal_name(signal)),
@@ -381,8 +393,8 @@ fn answer(ended: Ended, time_limit: Duration, confined: &Confined) -> Result<Ans
     };
     let exceeded = ended.exceeded;
     let by_signal = match ended.end {
-        End::Exited(status) => status.code().and_then(signalled),
-        End::TimedOut | End::Cancelled => None,
+        ProcessEnd::Exited(status) => status.code().and_then(signalled),
+        ProcessEnd::TimedOut | ProcessEnd::Cancelled => None,
     };
     let (stdout, stderr) = ended.texts(OUTPUT_LIMIT);
     // What a command prints that succeeds is seldom about walls.
@@ -402,5 +414,5 @@ fn answer(ended: Ended, time_limit: Duration, confined: &Confined) -> Result<Ans
         content.push_str("(no output)");
     }
     let output = ToolOutput { is_error, ..ToolOutput::ok(content) };
-    Ok(Answer { output, notes })
+    Ok(BashResult { output, notes })
 }

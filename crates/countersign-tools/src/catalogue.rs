@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use countersign_core::Planner;
 
-use crate::claude_code::{AsClaudeCodes, ClaudeCodeTool, Monitor, OF_BASH, OF_READ};
-use crate::task::TaskOfOthers;
-use crate::unknown::UnknownTool;
+use crate::claude_code::{ClaudeCodeAdapter, ClaudeCodeTool, MonitorTool, OF_BASH, OF_READ};
+use crate::task::ForeignTask;
+use crate::unknown_tool::UnknownTool;
 use crate::{
     Bash, ClientRoot, Environment, ExecuteCommand, ListDirectory, McpTool, Read, ReadFile, Toolbox,
     WebFetch, WebSearch, Workspace, WriteFile,
@@ -16,7 +16,7 @@ use crate::{
 
 /// The planners of a project, by name.
 #[derive(Clone, Debug)]
-pub struct Catalogue {
+pub struct PlannerCatalogue {
     workspace: Workspace,
     environment: Environment,
     /// Our own tools, as they judge calls that others run.
@@ -26,7 +26,7 @@ pub struct Catalogue {
     client: Option<ClientRoot>,
 }
 
-impl Catalogue {
+impl PlannerCatalogue {
     /// Returns the catalogue of a workspace; a client's project lies where its first root does.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
         let client = workspace.roots().first().map(|root| ClientRoot::new(root));
@@ -52,10 +52,10 @@ impl Catalogue {
     pub fn planner(&self, name: &str) -> Option<Arc<dyn Planner>> {
         let client = || self.client.clone();
         Some(match name {
-            "Read" => Arc::new(AsClaudeCodes::new(Read::new(self.workspace.clone()), OF_READ)),
-            "Bash" => Arc::new(AsClaudeCodes::new(self.bash(), OF_BASH)),
-            "Monitor" => Arc::new(Monitor(self.bash())),
-            "Task" | "Agent" => Arc::new(TaskOfOthers),
+            "Read" => Arc::new(ClaudeCodeAdapter::new(Read::new(self.workspace.clone()), OF_READ)),
+            "Bash" => Arc::new(ClaudeCodeAdapter::new(self.bash(), OF_BASH)),
+            "Monitor" => Arc::new(MonitorTool(self.bash())),
+            "Task" | "Agent" => Arc::new(ForeignTask),
             "read_file" => Arc::new(ReadFile::new(client()?)),
             "write_file" => Arc::new(WriteFile::new(client()?)),
             "list_directory" => Arc::new(ListDirectory::new(client()?)),

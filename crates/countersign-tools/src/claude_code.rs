@@ -4,7 +4,7 @@
 //! look at the folder the agent works in. The names are those of version 2.1; one that is missing here
 //! is a tool nobody knows, which asks.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
+use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall};
 use serde_json::Value;
 
 use crate::bash::Bash;
@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 /// What a tool of Claude Code does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+enum ClaudeCodeBehavior {
     /// Nothing outside its own conversation.
     Nothing(&'static str),
     /// Asks the person itself, in its own words.
@@ -23,39 +23,39 @@ enum Does {
 }
 
 /// Every one of them, by name.
-const TOOLS: &[(&str, Does)] = &[
-    ("AskUserQuestion", Does::Asks("Ask the person a question")),
-    ("EnterPlanMode", Does::Asks("Plan first")),
-    ("ExitPlanMode", Does::Asks("Carry out the plan")),
-    ("Skill", Does::Asks("Follow a skill's instructions")),
-    ("AgentOutputTool", Does::Nothing("Read what an agent of its own said")),
-    ("BashOutput", Does::Nothing("Read what a command of its own printed")),
-    ("TaskOutput", Does::Nothing("Read what a task of its own printed")),
-    ("KillBash", Does::Nothing("End a command of its own")),
-    ("KillShell", Does::Nothing("End a command of its own")),
-    ("TaskStop", Does::Nothing("End a task of its own")),
-    ("TaskCreate", Does::Nothing("Note a task")),
-    ("TaskGet", Does::Nothing("Read a noted task")),
-    ("TaskList", Does::Nothing("Read the noted tasks")),
-    ("TaskUpdate", Does::Nothing("Change a noted task")),
-    ("CronList", Does::Nothing("List what it has planned for later")),
-    ("CronDelete", Does::Nothing("Take back what it has planned for later")),
-    ("ListAgents", Does::Nothing("List its agents")),
-    ("ListMcpResourcesTool", Does::Nothing("List what MCP servers offer")),
-    ("ReportFindings", Does::Nothing("Report what it found")),
-    ("StructuredOutput", Does::Nothing("Give its answer")),
-    ("ToolSearch", Does::Nothing("Look for tools")),
-    ("WaitForMcpServers", Does::Nothing("Wait for MCP servers")),
-    ("CronCreate", Does::Later("a prompt at a set time")),
-    ("ScheduleWakeup", Does::Later("a prompt after a while")),
+const TOOLS: &[(&str, ClaudeCodeBehavior)] = &[
+    ("AskUserQuestion", ClaudeCodeBehavior::Asks("Ask the person a question")),
+    ("EnterPlanMode", ClaudeCodeBehavior::Asks("Plan first")),
+    ("ExitPlanMode", ClaudeCodeBehavior::Asks("Carry out the plan")),
+    ("Skill", ClaudeCodeBehavior::Asks("Follow a skill's instructions")),
+    ("AgentOutputTool", ClaudeCodeBehavior::Nothing("Read what an agent of its own said")),
+    ("BashOutput", ClaudeCodeBehavior::Nothing("Read what a command of its own printed")),
+    ("TaskOutput", ClaudeCodeBehavior::Nothing("Read what a task of its own printed")),
+    ("KillBash", ClaudeCodeBehavior::Nothing("End a command of its own")),
+    ("KillShell", ClaudeCodeBehavior::Nothing("End a command of its own")),
+    ("TaskStop", ClaudeCodeBehavior::Nothing("End a task of its own")),
+    ("TaskCreate", ClaudeCodeBehavior::Nothing("Note a task")),
+    ("TaskGet", ClaudeCodeBehavior::Nothing("Read a noted task")),
+    ("TaskList", ClaudeCodeBehavior::Nothing("Read the noted tasks")),
+    ("TaskUpdate", ClaudeCodeBehavior::Nothing("Change a noted task")),
+    ("CronList", ClaudeCodeBehavior::Nothing("List what it has planned for later")),
+    ("CronDelete", ClaudeCodeBehavior::Nothing("Take back what it has planned for later")),
+    ("ListAgents", ClaudeCodeBehavior::Nothing("List its agents")),
+    ("ListMcpResourcesTool", ClaudeCodeBehavior::Nothing("List what MCP servers offer")),
+    ("ReportFindings", ClaudeCodeBehavior::Nothing("Report what it found")),
+    ("StructuredOutput", ClaudeCodeBehavior::Nothing("Give its answer")),
+    ("ToolSearch", ClaudeCodeBehavior::Nothing("Look for tools")),
+    ("WaitForMcpServers", ClaudeCodeBehavior::Nothing("Wait for MCP servers")),
+    ("CronCreate", ClaudeCodeBehavior::Later("a prompt at a set time")),
+    ("ScheduleWakeup", ClaudeCodeBehavior::Later("a prompt after a while")),
 ];
 
 /// Returns whether a tool asks the person itself: a gate before it would ask twice.
 pub fn asks_by_itself(tool: &str) -> bool {
-    matches!(found(tool), Some((_, Does::Asks(_))))
+    matches!(found(tool), Some((_, ClaudeCodeBehavior::Asks(_))))
 }
 
-fn found(tool: &str) -> Option<&'static (&'static str, Does)> {
+fn found(tool: &str) -> Option<&'static (&'static str, ClaudeCodeBehavior)> {
     TOOLS.iter().find(|(name, _)| *name == tool)
 }
 
@@ -63,7 +63,7 @@ fn found(tool: &str) -> Option<&'static (&'static str, Does)> {
 #[derive(Clone, Debug)]
 pub(crate) struct ClaudeCodeTool {
     workspace: Workspace,
-    does: Does,
+    does: ClaudeCodeBehavior,
 }
 
 impl ClaudeCodeTool {
@@ -74,24 +74,24 @@ impl ClaudeCodeTool {
 }
 
 impl Planner for ClaudeCodeTool {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         input::fields(call)?;
         let (effect, summary) = match self.does {
-            Does::Nothing(what) => {
+            ClaudeCodeBehavior::Nothing(what) => {
                 (Effect::Read(self.workspace.resolve(&call.cwd, ".")?), what.to_owned())
             }
-            Does::Asks(what) => {
+            ClaudeCodeBehavior::Asks(what) => {
                 let why = "what follows from it is the person's to say".to_owned();
                 (Effect::Opaque { why }, what.to_owned())
             }
-            Does::Later(what) => {
+            ClaudeCodeBehavior::Later(what) => {
                 (Effect::RunsLater { what: what.to_owned() }, format!("Plan {what}"))
             }
         };
-        Ok(Plan::new(vec![effect], summary))
+        Ok(CallPlan::new(vec![effect], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         input::fields(call)?;
         Ok(input::as_preview(call))
     }
@@ -99,68 +99,72 @@ impl Planner for ClaudeCodeTool {
 
 /// `Monitor`: a command whose lines come in while the conversation goes on.
 #[derive(Clone, Debug)]
-pub(crate) struct Monitor(pub(crate) Bash);
+pub(crate) struct MonitorTool(pub(crate) Bash);
 
-impl Monitor {
+impl MonitorTool {
     /// Returns the command alone, as Bash would be asked to run it.
-    fn command(call: &ToolCall) -> Result<ToolCall, Invalid> {
+    fn command(call: &ToolCall) -> Result<ToolCall, InvalidCall> {
         let command = input::fields(call)?.get("command").cloned();
         let command = command.filter(Value::is_string);
-        let command = command.ok_or_else(|| Invalid("`command`: expected a text".to_owned()))?;
+        let command =
+            command.ok_or_else(|| InvalidCall("`command`: expected a text".to_owned()))?;
         Ok(ToolCall { input: serde_json::json!({ "command": command }), ..call.clone() })
     }
 }
 
-impl Planner for Monitor {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+impl Planner for MonitorTool {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let mut plan = self.0.plan(&Self::command(call)?)?;
         plan.effects.push(Effect::RunsLater { what: "a command that is watched".to_owned() });
         Ok(plan)
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.0.preview(&Self::command(call)?)
     }
 }
 
 /// A field that Claude Code adds to a tool of ours.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Added {
+pub(crate) struct ClaudeCodeField {
     name: &'static str,
     is_flag: bool,
 }
 
 /// Those of `Bash`.
-pub(crate) const OF_BASH: &[Added] = &[Added { name: "run_in_background", is_flag: true }];
+pub(crate) const OF_BASH: &[ClaudeCodeField] =
+    &[ClaudeCodeField { name: "run_in_background", is_flag: true }];
 
 /// Those of `Read`.
-pub(crate) const OF_READ: &[Added] =
-    &[Added { name: "allow_large", is_flag: true }, Added { name: "pages", is_flag: false }];
+pub(crate) const OF_READ: &[ClaudeCodeField] = &[
+    ClaudeCodeField { name: "allow_large", is_flag: true },
+    ClaudeCodeField { name: "pages", is_flag: false },
+];
 
 /// A tool of ours, as Claude Code calls it.
 #[derive(Clone, Debug)]
-pub(crate) struct AsClaudeCodes<P> {
+pub(crate) struct ClaudeCodeAdapter<P> {
     tool: P,
-    added: &'static [Added],
+    added: &'static [ClaudeCodeField],
 }
 
-impl<P> AsClaudeCodes<P> {
-    pub(crate) fn new(tool: P, added: &'static [Added]) -> Self {
+impl<P> ClaudeCodeAdapter<P> {
+    pub(crate) fn new(tool: P, added: &'static [ClaudeCodeField]) -> Self {
         Self { tool, added }
     }
 
     /// Returns the call without what was added.
-    fn ours(&self, call: &ToolCall) -> Result<ToolCall, Invalid> {
+    fn ours(&self, call: &ToolCall) -> Result<ToolCall, InvalidCall> {
         let mut call = call.clone();
         let Value::Object(fields) = &mut call.input else { return Ok(call) };
-        for Added { name, is_flag } in self.added {
+        for ClaudeCodeField { name, is_flag } in self.added {
             match fields.shift_remove(*name) {
                 None | Some(Value::Null | Value::Bool(false)) => {}
                 Some(Value::Bool(true)) if *is_flag => {}
                 Some(Value::String(_)) if !is_flag => {}
                 Some(_) => {
                     let kind = if *is_flag { "a boolean" } else { "a text" };
-                    return Err(Invalid(format!("`{name}`: expected {kind}")));
+                    return Err(InvalidCall(format!("`{name}`: expected {kind}")));
                 }
             }
         }
@@ -168,12 +172,12 @@ impl<P> AsClaudeCodes<P> {
     }
 }
 
-impl<P: Planner> Planner for AsClaudeCodes<P> {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+impl<P: Planner> Planner for ClaudeCodeAdapter<P> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         self.tool.plan(&self.ours(call)?)
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.tool.preview(&self.ours(call)?)
     }
 }

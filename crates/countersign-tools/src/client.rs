@@ -12,7 +12,7 @@ mod root;
 mod side;
 mod write_file;
 
-pub use self::execute_command::{ExecuteCommand, Listener};
+pub use self::execute_command::{ExecuteCommand, OutputListener};
 pub use self::list_directory::ListDirectory;
 pub use self::read_file::ReadFile;
 pub use self::root::ClientRoot;

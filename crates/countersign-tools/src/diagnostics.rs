@@ -10,22 +10,24 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, Effect, InvalidCall, Permit, Planner, Preview, ToolCall, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::checker::{Check, Checker};
-use self::message::Messages;
-use crate::child::Child;
-use crate::machine::Here;
-use crate::process::{self, End, Environment, Launch};
-use crate::sandbox::{Confined, Sandbox};
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use self::checker::{CheckerRun, CodeChecker};
+use self::message::CheckerReport;
+use crate::child_command::ChildCommand;
+use crate::escape::escape_to_line;
+use crate::machine::LocalMachine;
+use crate::process::{self, Environment, ProcessEnd, ProcessLaunch};
+use crate::sandbox::{Sandbox, SandboxedCommand};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Runs the checker of the project and returns its errors and warnings, each with file, line and column.
@@ -54,20 +56,20 @@ pub struct Diagnostics {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct DiagnosticsInput {
     /// The file or folder to check. Leave it out for the working directory.
     path: Option<String>,
     /// The checker to run. Leave it out for those that fit the project.
-    checker: Option<Checker>,
+    checker: Option<CodeChecker>,
 }
 
 /// An input, understood.
-struct Search {
+struct DiagnosticsQuery {
     path: String,
     /// Where it leads.
     about: PathBuf,
     reads: Effect,
-    checks: Vec<Check>,
+    checks: Vec<CheckerRun>,
 }
 
 impl Diagnostics {
@@ -88,29 +90,29 @@ impl Diagnostics {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
-        let Input { path, checker } = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<DiagnosticsQuery, InvalidCall> {
+        let DiagnosticsInput { path, checker } = input::parse(call)?;
         let path = path.unwrap_or_else(|| ".".to_owned());
         let target = self.workspace.find(&call.cwd, &path)?;
         let about = target.path.clone();
-        let reads = reach::reading(&path, target)?;
-        let fitting = Check::fitting(&about, self.workspace.roots(), checker);
+        let reads = path_effects::read_effect(&path, target)?;
+        let fitting = CheckerRun::fitting(&about, self.workspace.roots(), checker);
         if fitting.is_empty() {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "no checker fits `{}`: there is no `Cargo.toml`, `tsconfig.json`, `pyproject.toml` or \
                  the like, in it or above it; run what fits with Bash",
-                shown(&path)
+                escape_to_line(&path)
             )));
         }
         let search_path = self.environment.get("PATH").unwrap_or_default();
         let (checks, missing): (Vec<_>, Vec<_>) =
             fitting.into_iter().map(|check| check.found(search_path)).partition(Result::is_ok);
-        let checks: Vec<Check> = checks.into_iter().flatten().collect();
+        let checks: Vec<CheckerRun> = checks.into_iter().flatten().collect();
         if checks.is_empty() {
             let names: Vec<_> = missing.into_iter().filter_map(Result::err).collect();
-            return Err(Invalid(format!("not installed: {}", names.join(", "))));
+            return Err(InvalidCall(format!("not installed: {}", names.join(", "))));
         }
-        Ok(Search { path, about, reads, checks })
+        Ok(DiagnosticsQuery { path, about, reads, checks })
     }
 
     async fn check(
@@ -119,21 +121,21 @@ impl Diagnostics {
         cancel: &CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let search = self.read(permit.call())?;
-        let mut messages = Messages::new(&permit.call().cwd, &search.about);
+        let mut messages = CheckerReport::new(&permit.call().cwd, &search.about);
         for check in &search.checks {
             self.ask(permit, check, &mut messages, cancel).await?;
         }
-        Ok(messages.told())
+        Ok(messages.into_output())
     }
 
     /// Returns how a checker is started: inside, with what was judged.
     async fn confined(
         &self,
         permit: &Permit,
-        check: &Check,
+        check: &CheckerRun,
         cancel: &CancellationToken,
-    ) -> Result<Confined, ToolError> {
-        let child = Child {
+    ) -> Result<SandboxedCommand, ToolError> {
+        let child = ChildCommand {
             program: check.program.clone(),
             arguments: check.arguments().map(str::to_owned).collect(),
             cwd: check.folder.clone(),
@@ -146,13 +148,13 @@ impl Diagnostics {
     async fn ask(
         &self,
         permit: &Permit,
-        check: &Check,
-        messages: &mut Messages<'_>,
+        check: &CheckerRun,
+        messages: &mut CheckerReport<'_>,
         cancel: &CancellationToken,
     ) -> Result<(), ToolError> {
         let confined = self.confined(permit, check, cancel).await?;
         let arguments: Vec<&str> = confined.arguments().iter().map(String::as_str).collect();
-        let launch = Launch {
+        let launch = ProcessLaunch {
             program: confined.program(),
             arguments: &arguments,
             cwd: &check.folder,
@@ -164,21 +166,22 @@ impl Diagnostics {
         let started = process::run_watched(launch, confined.watch(), cancel).await;
         let ended = started.map_err(|cause| not_run(check, cause))?;
         let exceeded = ended.exceeded;
-        let (stdout, stderr) = (ended.stdout.within(2 * KEPT), ended.stderr.within(4_000));
+        let (stdout, stderr) =
+            (ended.stdout.into_text_within(2 * KEPT), ended.stderr.into_text_within(4_000));
         match ended.end {
-            End::Cancelled => return Err(ToolError::Interrupted),
-            End::TimedOut => messages.note(format!(
+            ProcessEnd::Cancelled => return Err(ToolError::Interrupted),
+            ProcessEnd::TimedOut => messages.note(format!(
                 "`{}` was ended after {} seconds: there may be more",
                 check.line(),
                 TIME_LIMIT.as_secs()
             )),
-            End::Exited(_) => {}
+            ProcessEnd::Exited(_) => {}
         }
         for note in confined.notes(&[&stderr], exceeded) {
             messages.note(note);
         }
         let found = check.checker.messages(&stdout);
-        let failed = !matches!(ended.end, End::Exited(status) if status.success());
+        let failed = !matches!(ended.end, ProcessEnd::Exited(status) if status.success());
         if found.is_empty() && failed {
             messages
                 .failed(&check.line(), if stderr.trim().is_empty() { &stdout } else { &stderr });
@@ -189,30 +192,30 @@ impl Diagnostics {
 }
 
 impl Planner for Diagnostics {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let Search { path, reads, checks, .. } = self.read(call)?;
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let DiagnosticsQuery { path, reads, checks, .. } = self.read(call)?;
         let lines: Vec<String> = checks.iter().map(|check| format!("`{}`", check.line())).collect();
-        let summary = format!("Check `{}` with {}", shown(&path), lines.join(" and "));
-        let machine = Here::new(&self.workspace, &self.environment);
+        let summary = format!("Check `{}` with {}", escape_to_line(&path), lines.join(" and "));
+        let machine = LocalMachine::new(&self.workspace, &self.environment);
         let (mut effects, mut commands) = (vec![reads], Vec::new());
         for check in &checks {
-            let understood = machine.understood(&check.line(), &check.folder, &[]);
+            let understood = machine.analyse_command(&check.line(), &check.folder, &[]);
             effects.extend(understood.effects);
             let floors = understood.floors.into_iter();
             effects.extend(floors.map(|floor| Effect::Forbidden { why: floor.reason }));
             commands.extend(understood.parts);
         }
         let sandboxed = self.sandbox.level().holds();
-        Ok(Plan { commands, sandboxed, ..Plan::new(effects, summary) })
+        Ok(CallPlan { commands, sandboxed, ..CallPlan::new(effects, summary) })
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
 }
 
-fn not_run(check: &Check, cause: std::io::Error) -> ToolError {
+fn not_run(check: &CheckerRun, cause: std::io::Error) -> ToolError {
     ToolError::Io { doing: "run", path: check.line(), cause }
 }
 
@@ -232,16 +235,16 @@ impl Tool for Diagnostics {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<DiagnosticsInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         self.check(&permit, &cancel).await

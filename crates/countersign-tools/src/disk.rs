@@ -7,7 +7,7 @@ mod folder;
 mod listing;
 mod opener;
 mod removal;
-mod temporary;
+mod temporary_file;
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -16,14 +16,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use countersign_core::{Digest, FileState, Invalid, Permit, Preimage};
+use countersign_core::{Digest, FileState, InvalidCall, Permit, Preimage};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use self::folder::{make_folder, remove_folder, set_mode};
-pub(crate) use self::listing::{Found, is_folder, list};
-pub(crate) use self::opener::{Opener, split};
-use self::temporary::{Placed, Temporary};
+pub(crate) use self::listing::{FolderEntry, is_folder, list};
+pub(crate) use self::opener::{FileOpener, split};
+use self::temporary_file::{PlacementResult, TemporaryFile};
 use crate::ToolError;
 use crate::text::size;
 
@@ -54,7 +54,7 @@ pub(crate) enum DiskError {
 
 impl DiskError {
     /// Returns the error in words, for the path as the call gives it.
-    pub(crate) fn at(self, path: &str) -> ToolError {
+    pub(crate) fn into_tool_error(self, path: &str) -> ToolError {
         let path = path.to_owned();
         let text = match self {
             Self::Changed => return ToolError::Drift { path },
@@ -76,30 +76,30 @@ impl DiskError {
     }
 
     /// Returns the error in words, before anything was approved.
-    pub(crate) fn in_preview(self, path: &str) -> Invalid {
-        match self.at(path) {
+    pub(crate) fn in_preview(self, path: &str) -> InvalidCall {
+        match self.into_tool_error(path) {
             ToolError::Invalid(invalid) => invalid,
-            ToolError::Drift { path } => Invalid(format!("`{path}` changes while it is read")),
-            other => Invalid(other.to_string()),
+            ToolError::Drift { path } => InvalidCall(format!("`{path}` changes while it is read")),
+            other => InvalidCall(other.to_string()),
         }
     }
 }
 
 /// A file as it was when it was read.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct LoadedFile {
     pub(crate) bytes: Vec<u8>,
     metadata: Metadata,
 }
 
 /// What there is at a path: a file, or nothing yet.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct FileSnapshot {
     path: PathBuf,
-    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) snapshot: Option<LoadedFile>,
 }
 
-impl Standing {
+impl FileSnapshot {
     /// Reads what there is at a resolved path.
     pub(crate) fn read(path: &Path) -> Result<Self, DiskError> {
         let snapshot = match open(path) {
@@ -113,7 +113,7 @@ impl Standing {
                 if bytes.len() as u64 > WHOLE_LIMIT {
                     return Err(DiskError::TooLarge(bytes.len() as u64));
                 }
-                Some(Snapshot { bytes, metadata })
+                Some(LoadedFile { bytes, metadata })
             }
             Err(DiskError::Missing) => None,
             Err(error) => return Err(error),
@@ -122,13 +122,13 @@ impl Standing {
     }
 
     /// Reads once more what there is at the same path.
-    pub(crate) fn again(&self) -> Result<Self, DiskError> {
+    pub(crate) fn reread(&self) -> Result<Self, DiskError> {
         Self::read(&self.path)
     }
 
     /// Returns what a decision is to be bound to.
     pub(crate) fn preimage(&self) -> Preimage {
-        let digest = self.snapshot.as_ref().map(|snapshot| Digest::of(&snapshot.bytes));
+        let digest = self.snapshot.as_ref().map(|snapshot| Digest::for_bytes(&snapshot.bytes));
         Preimage { path: self.path.clone(), digest }
     }
 
@@ -137,7 +137,7 @@ impl Standing {
         match &self.snapshot {
             None => FileState::Absent,
             Some(snapshot) => FileState::File {
-                digest: Digest::of(&snapshot.bytes),
+                digest: Digest::for_bytes(&snapshot.bytes),
                 mode: snapshot.metadata.mode() & 0o7777,
             },
         }
@@ -177,25 +177,25 @@ impl Standing {
     pub(crate) fn replace_like(
         &self,
         bytes: &[u8],
-        like: Option<&Snapshot>,
+        like: Option<&LoadedFile>,
         executable: Option<bool>,
     ) -> Result<(), DiskError> {
         self.check_writable()?;
         let like = like.map(|snapshot| &snapshot.metadata);
         let (above, name) = parts(&self.path)?;
-        let folder = open_folder(above, Missing::Make)?;
+        let folder = open_folder(above, MissingFolderPolicy::Make)?;
         let io = |error| DiskError::Io("write", error);
-        let put = |temporary: Temporary<'_>| {
+        let put = |temporary: TemporaryFile<'_>| {
             temporary.fill(bytes, like, executable).map_err(io)?;
             self.check_still(&folder, above, name)?;
             temporary.place(name, self.snapshot.is_none())
         };
-        let placed = match Temporary::unnamed(&folder, like) {
+        let placed = match TemporaryFile::unnamed(&folder, like) {
             Some(temporary) => put(temporary)?,
-            None => Placed::Nameless,
+            None => PlacementResult::Nameless,
         };
-        if placed == Placed::Nameless {
-            put(Temporary::named(&folder, like)?)?;
+        if placed == PlacementResult::Nameless {
+            put(TemporaryFile::named(&folder, like)?)?;
         }
         sync_folder(&folder).map_err(io)
     }
@@ -211,7 +211,8 @@ impl Standing {
             let metadata = File::from(fd.try_clone()?).metadata()?;
             Ok((metadata.dev(), metadata.ino()))
         };
-        let again = open_folder(above, Missing::Report).map_err(|_| DiskError::Changed)?;
+        let again =
+            open_folder(above, MissingFolderPolicy::Report).map_err(|_| DiskError::Changed)?;
         if identity(folder).map_err(io)? != identity(&again).map_err(io)? {
             return Err(DiskError::Changed);
         }
@@ -245,7 +246,7 @@ fn stamp(metadata: &Metadata) -> [i64; 8] {
 /// Opens a regular file to read it.
 pub(crate) fn open(path: &Path) -> Result<(File, Metadata), DiskError> {
     let Ok((above, name)) = parts(path) else { return Err(DiskError::Folder) };
-    open_in(&open_folder(above, Missing::Report)?, name)
+    open_in(&open_folder(above, MissingFolderPolicy::Report)?, name)
 }
 
 fn open_in(folder: &OwnedFd, name: &OsStr) -> Result<(File, Metadata), DiskError> {
@@ -311,7 +312,7 @@ fn parts(path: &Path) -> Result<(&Path, &OsStr), DiskError> {
 
 /// What to do about a folder that is not there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum MissingFolderPolicy {
     Make,
     Report,
 }
@@ -333,7 +334,7 @@ fn open_at_once(_: &Path, _: OFlags) -> Option<OwnedFd> {
 }
 
 /// Opens a folder from the root down, part by part, through no link.
-fn open_folder(path: &Path, missing: Missing) -> Result<OwnedFd, DiskError> {
+fn open_folder(path: &Path, missing: MissingFolderPolicy) -> Result<OwnedFd, DiskError> {
     let flags = LOOK | OFlags::DIRECTORY | NO_LINK;
     if let Some(folder) = open_at_once(path, flags) {
         return Ok(folder);
@@ -343,7 +344,7 @@ fn open_folder(path: &Path, missing: Missing) -> Result<OwnedFd, DiskError> {
     for part in path.components() {
         let Component::Normal(name) = part else { continue };
         let opened = match rustix::fs::openat(&here, name, flags, Mode::empty()) {
-            Err(Errno::NOENT) if missing == Missing::Make => {
+            Err(Errno::NOENT) if missing == MissingFolderPolicy::Make => {
                 match rustix::fs::mkdirat(&here, name, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(DiskError::Io("make the folder of", error.into())),

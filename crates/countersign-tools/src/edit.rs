@@ -5,21 +5,22 @@ mod replacement;
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    CallPlan, DiffPreview, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall,
+    ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::replacement::{Fault, Replacement};
+use self::replacement::{ReplacementError, TextReplacement};
 use crate::blocking::blocking;
-use crate::disk::{DiskError, Snapshot, Standing};
-use crate::shown::shown;
-use crate::text::{Encoding, Text, size};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::disk::{DiskError, FileSnapshot, LoadedFile};
+use crate::escape::escape_to_line;
+use crate::text::{DecodedText, TextEncoding, size};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Replaces an exact text in a file.
@@ -43,7 +44,7 @@ pub struct Edit {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct EditInput {
     /// The path of the file to change, absolute or relative to the working directory.
     file_path: String,
     /// The text to replace, exactly as it is in the file.
@@ -56,11 +57,11 @@ struct Input {
 }
 
 /// A file before and after.
-struct Edited {
+struct EditedFile {
     /// None for a file that is made.
     before: Option<String>,
-    after: Replacement,
-    encoding: Encoding,
+    after: TextReplacement,
+    encoding: TextEncoding,
 }
 
 impl Edit {
@@ -75,25 +76,25 @@ impl Edit {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(EditInput, EffectTarget), InvalidCall> {
+        let input: EditInput = input::parse(call)?;
         if input.old_string == input.new_string {
-            return Err(Invalid(
+            return Err(InvalidCall(
                 "old_string and new_string are the same: nothing would change".to_owned(),
             ));
         }
         let target = self.workspace.find(&call.cwd, &input.file_path)?;
-        if input.old_string.is_empty() && reach::exists(&target) {
+        if input.old_string.is_empty() && path_effects::exists(&target) {
             return Err(exists(&input.file_path));
         }
         Ok((input, target))
     }
 
-    fn change(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
+    fn change(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
         let (input, target) = self.read(permit.call())?;
         permit.check_reach(&target)?;
-        let in_words = |error: DiskError| error.at(&input.file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let in_words = |error: DiskError| error.into_tool_error(&input.file_path);
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;
         let edited = input.apply(standing.snapshot.as_ref())?;
         standing.replace(&edited.encoding.encode(&edited.after.content)).map_err(in_words)?;
@@ -101,29 +102,29 @@ impl Edit {
     }
 }
 
-impl Input {
+impl EditInput {
     /// Makes the change in memory.
-    fn apply(&self, snapshot: Option<&Snapshot>) -> Result<Edited, Invalid> {
+    fn apply(&self, snapshot: Option<&LoadedFile>) -> Result<EditedFile, InvalidCall> {
         let path = &self.file_path;
         let Some(snapshot) = snapshot else {
             if !self.old_string.is_empty() {
-                return Err(Invalid(format!(
+                return Err(InvalidCall(format!(
                     "`{path}` does not exist; to make it, leave old_string empty or use Write"
                 )));
             }
-            let after = Replacement::new_file(&self.new_string);
-            return Ok(Edited { before: None, after, encoding: Encoding::Utf8 });
+            let after = TextReplacement::new_file(&self.new_string);
+            return Ok(EditedFile { before: None, after, encoding: TextEncoding::Utf8 });
         };
         if self.old_string.is_empty() {
             return Err(exists(path));
         }
-        let Text { content, encoding } = text_of(path, snapshot)?;
+        let DecodedText { content, encoding } = text_of(path, snapshot)?;
         let after = replaced(path, &content, &self.old_string, &self.new_string, self.replace_all)?;
-        Ok(Edited { before: Some(content), after, encoding })
+        Ok(EditedFile { before: Some(content), after, encoding })
     }
 
     /// Tells the model what the file looks like now, around the change.
-    fn report(&self, edited: &Edited) -> String {
+    fn report(&self, edited: &EditedFile) -> String {
         let path = &self.file_path;
         let done = match (&edited.before, edited.after.count) {
             (None, _) => format!("The file {path} has been created."),
@@ -137,18 +138,18 @@ impl Input {
     }
 }
 
-fn exists(path: &str) -> Invalid {
-    Invalid(format!(
+fn exists(path: &str) -> InvalidCall {
+    InvalidCall(format!(
         "`{path}` exists already: an empty old_string only makes new files; say which text to \
          replace, or use Write to replace all of it"
     ))
 }
 
 /// Returns the text of a file that is to be edited.
-pub(crate) fn text_of(path: &str, snapshot: &Snapshot) -> Result<Text, Invalid> {
-    Text::decode(&snapshot.bytes).map_err(|kind| {
+pub(crate) fn text_of(path: &str, snapshot: &LoadedFile) -> Result<DecodedText, InvalidCall> {
+    DecodedText::decode(&snapshot.bytes).map_err(|kind| {
         let bytes = size(snapshot.bytes.len() as u64);
-        Invalid(format!("`{path}` {kind} ({bytes}): it cannot be edited as text; use Bash"))
+        InvalidCall(format!("`{path}` {kind} ({bytes}): it cannot be edited as text; use Bash"))
     })
 }
 
@@ -159,19 +160,19 @@ pub(crate) fn replaced(
     old: &str,
     new: &str,
     all: bool,
-) -> Result<Replacement, Invalid> {
-    Replacement::of(content, old, new, all).map_err(|fault| match fault {
-        Fault::NotFound => Invalid(format!(
+) -> Result<TextReplacement, InvalidCall> {
+    TextReplacement::replace_text(content, old, new, all).map_err(|fault| match fault {
+        ReplacementError::NotFound => InvalidCall(format!(
             "old_string is not in `{path}`. {}",
             hint::why_not_found(content, old, new)
         )),
-        Fault::NotUnique { lines, more } => {
+        ReplacementError::NotUnique { lines, more } => {
             let count = lines.len() + more;
             let mut listed: Vec<String> = lines.iter().map(ToString::to_string).collect();
             if more > 0 {
                 listed.push("…".to_owned());
             }
-            Invalid(format!(
+            InvalidCall(format!(
                 "old_string occurs {count} times in `{path}` (at lines {}). Add lines around it \
                  until it is unique, or set replace_all to true to change every occurrence",
                 listed.join(", ")
@@ -181,18 +182,18 @@ pub(crate) fn replaced(
 }
 
 impl Planner for Edit {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let (input, target) = self.read(call)?;
-        let summary = format!("Edit `{}`", shown(&input.file_path));
+        let summary = format!("Edit `{}`", escape_to_line(&input.file_path));
         let mut effects = vec![Effect::Read(target.clone())];
-        effects.extend(reach::writing(&input.file_path, target)?);
-        Ok(Plan::new(effects, summary))
+        effects.extend(path_effects::write_effects(&input.file_path, target)?);
+        Ok(CallPlan::new(effects, summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, target) = self.read(call)?;
         let in_words = |error: DiskError| error.in_preview(&input.file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
         let edited = input.apply(standing.snapshot.as_ref())?;
         Ok(Preview::Diff(DiffPreview::new(
@@ -215,16 +216,16 @@ impl Tool for Edit {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<EditInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -13,13 +13,13 @@ mod streams;
 use std::path::{Path, PathBuf};
 
 use countersign_core::Effect;
-use countersign_core::shell::{Canonical, CanonicalScript};
+use countersign_core::shell::{CanonicalCommandLine, CanonicalScript};
 
-use self::shell::Shell;
-use self::streams::Streams;
+use self::shell::CanonicalShell;
+use self::streams::CommandStreams;
 use crate::git;
 use crate::process::Environment;
-use crate::sandbox::unsteered;
+use crate::sandbox::remove_steering_variables;
 
 /// The word that makes the launcher run a canonical script instead of a program.
 pub(crate) const MARK: &str = "--canonical";
@@ -28,7 +28,7 @@ pub(crate) const MARK: &str = "--canonical";
 ///
 /// What steers programs is left out; one that only reads has git started with settings of our choice.
 pub(crate) fn prepare(
-    canonical: &Canonical,
+    canonical: &CanonicalCommandLine,
     effects: &[Effect],
     environment: &Environment,
 ) -> (CanonicalScript, Environment) {
@@ -36,13 +36,13 @@ pub(crate) fn prepare(
     if effects.iter().all(Effect::is_read_only) {
         script.for_each_command(&mut git::harden);
     }
-    (script, unsteered(environment))
+    (script, remove_steering_variables(environment))
 }
 
 /// Runs a canonical form in this process, as the Bash tool would without a sandbox, and returns its
 /// exit code.
 pub fn run_canonical(
-    canonical: &Canonical,
+    canonical: &CanonicalCommandLine,
     effects: &[Effect],
     cwd: &Path,
     environment: &Environment,
@@ -58,7 +58,7 @@ pub(crate) fn execute(
     cwd: PathBuf,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> i32 {
-    let mut shell = Shell::new(cwd, environment);
-    shell.run(script, &Streams::own());
+    let mut shell = CanonicalShell::new(cwd, environment);
+    shell.run(script, &CommandStreams::from_process());
     shell.status
 }

@@ -15,11 +15,11 @@ mod reader;
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::{SecretNames, Target};
+use countersign_core::{EffectTarget, SecretNames};
 
 use crate::workspace::Workspace;
 use config::{ConfigFindings, inspect_config};
-use discovery::{Discovery, RepositoryPaths, discover, discover_at, line_of};
+use discovery::{RepositoryDiscovery, RepositoryPaths, discover, discover_at, line_of};
 pub(crate) use index::TrackedFiles;
 pub(crate) use reader::harden;
 pub use reader::{reader_environment, with_reader_arguments};
@@ -61,7 +61,7 @@ pub(crate) struct RepositoryAudit {
 
 impl RepositoryAudit {
     /// Returns the secrets that git tracks: whatever prints contents may print theirs.
-    pub(crate) fn tracked_secrets(&self, workspace: &Workspace) -> Vec<Target> {
+    pub(crate) fn tracked_secrets(&self, workspace: &Workspace) -> Vec<EffectTarget> {
         let mut found = Vec::new();
         let mut folder: Option<(&Path, SecretNames)> = None;
         for path in self.tracked.paths() {
@@ -76,7 +76,7 @@ impl RepositoryAudit {
             if names.hold(name) {
                 let path = self.tree.join(path);
                 let place = workspace.place(&path);
-                found.push(Target::new(path, place));
+                found.push(EffectTarget::new(path, place));
             }
         }
         found
@@ -85,7 +85,7 @@ impl RepositoryAudit {
     /// Returns where the tracked folders lead that are links now; none if there are too many.
     ///
     /// `git grep` reads the files of such a folder wherever they are.
-    pub(crate) fn tracked_links(&self, workspace: &Workspace) -> Option<Vec<Target>> {
+    pub(crate) fn tracked_links(&self, workspace: &Workspace) -> Option<Vec<EffectTarget>> {
         let folders = self.tracked.folders(MAX_ENTRIES)?;
         let links = folders.into_iter().filter(|folder| self.tree.join(folder).is_symlink());
         links.map(|link| workspace.resolve(&self.tree, link.to_str()?).ok()).collect()
@@ -96,8 +96,12 @@ impl RepositoryAudit {
 ///
 /// A folder outside every repository has no hazards: git says so and ends, unless it compares paths.
 pub(crate) fn audit_repository(cwd: &Path, roots: &[PathBuf]) -> Option<RepositoryAudit> {
-    let mut audit =
-        Audit { roots, found: Vec::new(), repositories: MAX_REPOSITORIES, entries: MAX_ENTRIES };
+    let mut audit = RepositoryAuditor {
+        roots,
+        found: Vec::new(),
+        repositories: MAX_REPOSITORIES,
+        entries: MAX_ENTRIES,
+    };
     let without = |hazards: Vec<String>| RepositoryAudit {
         hazards,
         tree: cwd.to_owned(),
@@ -105,17 +109,17 @@ pub(crate) fn audit_repository(cwd: &Path, roots: &[PathBuf]) -> Option<Reposito
         tracked: TrackedFiles::default(),
     };
     match discover(cwd) {
-        Discovery::Repository(paths) => {
+        RepositoryDiscovery::Repository(paths) => {
             let tracked = audit.inspect(&paths, 0)?;
             let (hazards, tree) = (audit.found, paths.tree);
             Some(RepositoryAudit { hazards, tree, exists: true, tracked })
         }
-        Discovery::Nowhere => Some(without(Vec::new())),
-        Discovery::Unclear(why) => Some(without(vec![why.to_owned()])),
+        RepositoryDiscovery::Nowhere => Some(without(Vec::new())),
+        RepositoryDiscovery::Unclear(why) => Some(without(vec![why.to_owned()])),
     }
 }
 
-struct Audit<'a> {
+struct RepositoryAuditor<'a> {
     roots: &'a [PathBuf],
     found: Vec<String>,
     /// How many repositories may still be looked at.
@@ -124,7 +128,7 @@ struct Audit<'a> {
     entries: usize,
 }
 
-impl Audit<'_> {
+impl RepositoryAuditor<'_> {
     /// Looks at a repository and at those inside it, which git asks for their state too.
     fn inspect(&mut self, paths: &RepositoryPaths, depth: usize) -> Option<TrackedFiles> {
         self.repositories = self.repositories.checked_sub(1)?;
@@ -181,9 +185,11 @@ impl Audit<'_> {
                 return None;
             }
             match discover_at(&tree.join(folder)) {
-                Discovery::Repository(paths) => drop(self.inspect(&paths, depth + 1)?),
-                Discovery::Nowhere => {}
-                Discovery::Unclear(why) => self.found.push(format!("in a submodule, {why}")),
+                RepositoryDiscovery::Repository(paths) => drop(self.inspect(&paths, depth + 1)?),
+                RepositoryDiscovery::Nowhere => {}
+                RepositoryDiscovery::Unclear(why) => {
+                    self.found.push(format!("in a submodule, {why}"));
+                }
             }
         }
         Some(())

@@ -9,7 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+};
 use globset::{GlobBuilder, GlobSet};
 use ignore::DirEntry;
 use schemars::JsonSchema;
@@ -18,11 +20,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
-use crate::disk::Opener;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::disk::FileOpener;
+use crate::escape::escape_to_line;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach, walk};
+use crate::{input, path_effects, walk};
 
 const DESCRIPTION: &str = "\
 Finds files by a pattern on their path, in projects of any size.
@@ -47,7 +49,7 @@ pub struct Glob {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct GlobInput {
     /// The pattern the paths have to match.
     pattern: String,
     /// The folder to search. Leave it out for the working directory.
@@ -55,13 +57,13 @@ struct Input {
 }
 
 /// An input, understood.
-struct Search {
+struct GlobSearch {
     /// The pattern as it was given.
     pattern: String,
     matcher: GlobSet,
     /// The folder as it was given.
     path: String,
-    target: Target,
+    target: EffectTarget,
 }
 
 impl Glob {
@@ -76,27 +78,29 @@ impl Glob {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
-        let Input { pattern, path } = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<GlobSearch, InvalidCall> {
+        let GlobInput { pattern, path } = input::parse(call)?;
         if pattern.is_empty() {
-            return Err(Invalid("`pattern` is empty: use `**/*` for every file".to_owned()));
+            return Err(InvalidCall("`pattern` is empty: use `**/*` for every file".to_owned()));
         }
         if pattern.chars().any(char::is_control) {
-            return Err(Invalid("`pattern` holds a control character: leave it out".to_owned()));
+            return Err(InvalidCall(
+                "`pattern` holds a control character: leave it out".to_owned(),
+            ));
         }
         let (path, rest) = split(path.unwrap_or_else(|| ".".to_owned()), &pattern);
         if Path::new(rest).components().any(|part| part == Component::ParentDir) {
-            return Err(Invalid("`pattern` holds `..`: give that folder in `path`".to_owned()));
+            return Err(InvalidCall("`pattern` holds `..`: give that folder in `path`".to_owned()));
         }
         let rest = rest.strip_prefix("./").unwrap_or(rest);
         let anchored = if pattern.contains('/') { rest.to_owned() } else { format!("**/{rest}") };
         // A set of one: it knows shorter ways than a regular expression for what is usual.
         let glob = GlobBuilder::new(&anchored).literal_separator(true).build();
         let matcher = glob.and_then(|glob| GlobSet::new([glob]));
-        let matcher =
-            matcher.map_err(|error| Invalid(format!("`pattern`: {}; mend it", error.kind())))?;
+        let matcher = matcher
+            .map_err(|error| InvalidCall(format!("`pattern`: {}; mend it", error.kind())))?;
         let target = self.workspace.find(&call.cwd, &path)?;
-        Ok(Search { pattern, matcher, path, target })
+        Ok(GlobSearch { pattern, matcher, path, target })
     }
 }
 
@@ -113,13 +117,17 @@ fn split(path: String, pattern: &str) -> (String, &str) {
 }
 
 impl Planner for Glob {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let search = self.read(call)?;
-        let summary = format!("Find `{}` in `{}`", shown(&search.pattern), shown(&search.path));
-        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
+        let summary = format!(
+            "Find `{}` in `{}`",
+            escape_to_line(&search.pattern),
+            escape_to_line(&search.path)
+        );
+        Ok(CallPlan::new(vec![path_effects::read_effect(&search.path, search.target)?], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -136,16 +144,16 @@ impl Tool for Glob {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<GlobInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
@@ -160,13 +168,13 @@ impl Tool for Glob {
 
 /// The newest files so far, and how many there were.
 #[derive(Default)]
-struct Newest {
+struct NewestFiles {
     // The oldest is on top, to be dropped.
     files: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>>,
     count: usize,
 }
 
-impl Newest {
+impl NewestFiles {
     fn add(&mut self, changed: SystemTime, path: &Path) {
         self.count += 1;
         let is_full = self.files.len() >= LIMIT;
@@ -185,12 +193,12 @@ impl Newest {
 }
 
 /// What one thread finds; it is put to the rest when the thread is done.
-struct Finds<'a> {
-    own: Newest,
-    all: &'a Mutex<Newest>,
+struct GlobThreadResults<'a> {
+    own: NewestFiles,
+    all: &'a Mutex<NewestFiles>,
 }
 
-impl Drop for Finds<'_> {
+impl Drop for GlobThreadResults<'_> {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.count += self.own.count;
@@ -200,20 +208,20 @@ impl Drop for Finds<'_> {
     }
 }
 
-impl Search {
+impl GlobSearch {
     fn run(&self, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
         if !walk::check_exists(&self.path, &self.target)?.is_dir() {
             return Err(ToolError::invalid(format!("`{}` is a file, not a folder", self.path)));
         }
-        let found = Mutex::new(Newest::default());
+        let found = Mutex::new(NewestFiles::default());
         // Everything that is walked through begins with the folder, as it is written here.
         let above = match self.target.path.as_os_str().len() {
             1 => 1,
             length => length + 1,
         };
-        walk::each_file(&walk::through(&self.target.path), cancel, || {
-            let mut finds = Finds { own: Newest::default(), all: &found };
-            let mut opener = Opener::default();
+        walk::each_file(&walk::walk_folder(&self.target.path), cancel, || {
+            let mut finds = GlobThreadResults { own: NewestFiles::default(), all: &found };
+            let mut opener = FileOpener::default();
             move |entry: &DirEntry| {
                 let path = entry.path();
                 let below = path.as_os_str().as_bytes().get(above..).map(OsStr::from_bytes);
@@ -227,7 +235,8 @@ impl Search {
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
         }
-        let Newest { files, count } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let NewestFiles { files, count } =
+            found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if count == 0 {
             return Ok(ToolOutput::ok("No files found"));
         }

@@ -1,6 +1,6 @@
 //! Grep: finds text in files.
 
-mod found;
+mod file_matches;
 mod worker;
 
 use std::num::NonZeroUsize;
@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
@@ -19,13 +21,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::found::{Found, Page};
-use self::worker::{Looked, Task, Worker};
+use self::file_matches::{FileMatches, MatchPage};
+use self::worker::{FileSearchResult, GrepTask, GrepWorker};
 use crate::blocking::blocking;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::escape::escape_to_line;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach, walk};
+use crate::{input, path_effects, walk};
 
 const DESCRIPTION: &str = "\
 Searches the content of files with a regular expression, as ripgrep does.
@@ -70,7 +72,7 @@ enum OutputMode {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct GrepInput {
     /// The regular expression to search for.
     pattern: String,
     /// The file or folder to search. Leave it out for the working directory.
@@ -107,12 +109,12 @@ struct Input {
 }
 
 /// An input, understood.
-struct Search {
-    input: Input,
+struct GrepSearch {
+    input: GrepInput,
     matcher: RegexMatcher,
     /// The path as it was given.
     path: String,
-    target: Target,
+    target: EffectTarget,
 }
 
 impl Grep {
@@ -127,29 +129,29 @@ impl Grep {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<GrepSearch, InvalidCall> {
+        let input: GrepInput = input::parse(call)?;
         let matcher = matcher(&input)?;
         input.check_filters()?;
         if input.contexts().any(|lines| lines > CONTEXT_LIMIT) {
-            return Err(Invalid(format!("`-A`, `-B`, `-C`: at most {CONTEXT_LIMIT} lines")));
+            return Err(InvalidCall(format!("`-A`, `-B`, `-C`: at most {CONTEXT_LIMIT} lines")));
         }
         let path = input.path.clone().unwrap_or_else(|| ".".to_owned());
         let target = self.workspace.find(&call.cwd, &path)?;
-        Ok(Search { input, matcher, path, target })
+        Ok(GrepSearch { input, matcher, path, target })
     }
 }
 
-impl Input {
+impl GrepInput {
     /// Checks that no filter looks like an option: whoever runs a search program would pass it on.
-    fn check_filters(&self) -> Result<(), Invalid> {
+    fn check_filters(&self) -> Result<(), InvalidCall> {
         let globs = self.glob.as_deref().into_iter().flat_map(words);
         let globs = globs.map(|glob| ("glob", glob));
         let types = self.r#type.as_deref().map(|kind| ("type", kind));
         match globs.chain(types).find(|(_, value)| value.starts_with('-')) {
-            Some((field, value)) => Err(Invalid(format!(
+            Some((field, value)) => Err(InvalidCall(format!(
                 "`{field}`: `{}` starts with `-` and looks like an option; write it without",
-                shown(value)
+                escape_to_line(value)
             ))),
             None => Ok(()),
         }
@@ -160,9 +162,9 @@ impl Input {
     }
 }
 
-fn matcher(input: &Input) -> Result<RegexMatcher, Invalid> {
+fn matcher(input: &GrepInput) -> Result<RegexMatcher, InvalidCall> {
     if input.pattern.is_empty() {
-        return Err(Invalid("`pattern` is empty: say what to search for".to_owned()));
+        return Err(InvalidCall("`pattern` is empty: say what to search for".to_owned()));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(input.ignore_case).multi_line(true);
@@ -177,19 +179,19 @@ fn matcher(input: &Input) -> Result<RegexMatcher, Invalid> {
         } else {
             "escape characters that you mean literally with `\\`"
         };
-        Invalid(format!("`pattern` is no regular expression: {error}\n{hint}"))
+        InvalidCall(format!("`pattern` is no regular expression: {error}\n{hint}"))
     })
 }
 
 impl Planner for Grep {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let search = self.read(call)?;
-        let (pattern, path) = (shown(&search.input.pattern), shown(&search.path));
+        let (pattern, path) = (escape_to_line(&search.input.pattern), escape_to_line(&search.path));
         let summary = format!("Search for `{pattern}` in `{path}`");
-        Ok(Plan::new(vec![reach::searching(&search.path, search.target)?], summary))
+        Ok(CallPlan::new(vec![path_effects::search_effect(&search.path, search.target)?], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -206,16 +208,16 @@ impl Tool for Grep {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<GrepInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
@@ -229,7 +231,7 @@ impl Tool for Grep {
     }
 }
 
-impl Search {
+impl GrepSearch {
     fn run(
         &self,
         workspace: &Workspace,
@@ -241,29 +243,29 @@ impl Search {
         let walk = self.walk()?;
         let finds = Mutex::new(Vec::new());
         let (secrets, collected) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let visit = |worker: &mut Worker<'_>, entry: &DirEntry| {
+        let visit = |worker: &mut GrepWorker<'_>, entry: &DirEntry| {
             if collected.load(Ordering::Relaxed) > COLLECT_LIMIT {
                 return;
             }
-            match worker.look(entry) {
-                Looked::Nothing => {}
-                Looked::Secret => drop(secrets.fetch_add(1, Ordering::Relaxed)),
-                Looked::Something(found) => {
+            match worker.search_entry(entry) {
+                FileSearchResult::Nothing => {}
+                FileSearchResult::Secret => drop(secrets.fetch_add(1, Ordering::Relaxed)),
+                FileSearchResult::Something(found) => {
                     collected.fetch_add(found.bytes(), Ordering::Relaxed);
                     finds.lock().unwrap_or_else(PoisonError::into_inner).push(found);
                 }
             }
         };
-        let task = Task { search: self, workspace, cwd: &cwd, cancel };
+        let task = GrepTask { search: self, workspace, cwd: &cwd, cancel };
         walk::each_file(&walk, cancel, || {
-            let mut worker = Worker::new(task);
+            let mut worker = GrepWorker::new(task);
             move |entry: &DirEntry| visit(&mut worker, entry)
         });
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
         }
         let finds = finds.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut page = Page {
+        let mut page = MatchPage {
             offset: self.input.offset.unwrap_or(0),
             limit: match self.input.head_limit {
                 None => NonZeroUsize::new(HEAD_LIMIT),
@@ -275,7 +277,7 @@ impl Search {
             page.notes
                 .push("[Too much matches: not every file was searched; narrow it down]".into());
         }
-        if finds.iter().any(Found::is_cut) {
+        if finds.iter().any(FileMatches::is_cut) {
             page.notes.push("[Not every line of the longest files is counted here]".to_owned());
         }
         match secrets.into_inner() {
@@ -285,31 +287,31 @@ impl Search {
             )),
         }
         Ok(ToolOutput::ok(match self.input.output_mode {
-            OutputMode::FilesWithMatches => found::files(finds, &page),
-            OutputMode::Content => found::content(finds, &page, self.has_context()),
-            OutputMode::Count => found::counts(finds, &page),
+            OutputMode::FilesWithMatches => file_matches::files(finds, &page),
+            OutputMode::Content => file_matches::content(finds, &page, self.has_context()),
+            OutputMode::Count => file_matches::counts(finds, &page),
         }))
     }
 
-    fn walk(&self) -> Result<WalkBuilder, Invalid> {
-        let mut walk = walk::through(&self.target.path);
+    fn walk(&self) -> Result<WalkBuilder, InvalidCall> {
+        let mut walk = walk::walk_folder(&self.target.path);
         if let Some(globs) = &self.input.glob {
             let mut overrides = OverrideBuilder::new(&self.target.path);
             for glob in words(globs) {
                 overrides
                     .add(glob)
-                    .map_err(|error| Invalid(format!("`glob`: {error}; mend it")))?;
+                    .map_err(|error| InvalidCall(format!("`glob`: {error}; mend it")))?;
             }
             let overrides = overrides.build();
-            walk.overrides(overrides.map_err(|error| Invalid(format!("`glob`: {error}")))?);
+            walk.overrides(overrides.map_err(|error| InvalidCall(format!("`glob`: {error}")))?);
         }
         if let Some(kind) = &self.input.r#type {
             let mut types = TypesBuilder::new();
             types.add_defaults().select(kind);
             walk.types(types.build().map_err(|_| {
-                Invalid(format!(
+                InvalidCall(format!(
                     "`type`: `{}` is not known; use one like `rust`, `py`, `js`, `ts`, `go`, or `glob`",
-                    shown(kind)
+                    escape_to_line(kind)
                 ))
             })?);
         }

@@ -1,23 +1,23 @@
 //! What a model sent, read strictly; and the schema it was told to follow.
 
-use countersign_core::{Invalid, Preview, ToolCall};
+use countersign_core::{InvalidCall, Preview, ToolCall};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::capped::cap;
-use crate::shown::shown;
+use crate::escape::escape_to_line;
+use crate::truncate::cap;
 
 /// Above this many characters the description of a fault is cut.
 const FAULT_LIMIT: usize = 600;
 
 /// Reads the input of a call, or says which field is wrong and what belongs there.
-pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> {
+pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, InvalidCall> {
     // A list would be taken for the fields in their order.
     if !call.input.is_object() {
         let tool = &call.tool_name;
-        return Err(Invalid(format!(
+        return Err(InvalidCall(format!(
             "expected an object with the fields of {tool}; call it again so"
         )));
     }
@@ -26,16 +26,19 @@ pub(crate) fn parse<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Invalid> 
         // What was found is quoted in it, and may be as long as the model likes.
         let fault = plain(&cap(&error.inner().to_string(), FAULT_LIMIT));
         let place = if field == "." { String::new() } else { format!("`{field}`: ") };
-        Invalid(format!("{place}{fault}; mend the input of {} and call it again", call.tool_name))
+        InvalidCall(format!(
+            "{place}{fault}; mend the input of {} and call it again",
+            call.tool_name
+        ))
     })
 }
 
 /// Returns the fields of a call whose meaning is not ours to know.
-pub(crate) fn fields(call: &ToolCall) -> Result<&Map<String, Value>, Invalid> {
+pub(crate) fn fields(call: &ToolCall) -> Result<&Map<String, Value>, InvalidCall> {
     let fields = call.input.as_object();
     fields.ok_or_else(|| {
-        let tool = shown(&call.tool_name);
-        Invalid(format!("expected an object with the fields of {tool}; call it again so"))
+        let tool = escape_to_line(&call.tool_name);
+        InvalidCall(format!("expected an object with the fields of {tool}; call it again so"))
     })
 }
 
@@ -50,14 +53,21 @@ fn plain(fault: &str) -> String {
         .replace("a nonzero u64", "a positive integer")
         .replace("a nonzero usize", "a positive integer")
         .replace("usize", "a whole number")
-        .replace("u64", "a whole number")
-        .replace("struct Input", "an object");
+        .replace("u64", "a whole number");
+    let fault = hide_type_name(&fault);
     match fault.split_once(", expected ") {
         Some((found, expected)) if !found.starts_with("unknown") => {
             format!("expected {expected}, found {}", found.rsplit(": ").next().unwrap_or(found))
         }
         _ => fault,
     }
+}
+
+/// A model knows no Rust types: `struct BashInput` is an object to it.
+fn hide_type_name(fault: &str) -> String {
+    let Some((before, after)) = fault.split_once("struct ") else { return fault.to_owned() };
+    let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    format!("{before}an object{rest}")
 }
 
 /// Returns the schema of an input without what says nothing to a model.

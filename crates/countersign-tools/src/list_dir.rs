@@ -5,19 +5,21 @@ mod listing;
 use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::listing::Listing;
+use self::listing::FolderListing;
 use crate::blocking::blocking;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::escape::escape_to_line;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach, walk};
+use crate::{input, path_effects, walk};
 
 const DESCRIPTION: &str = "\
 Lists what is in a folder: names in alphabetical order, folders with a `/` at the end, files with their \
@@ -42,7 +44,7 @@ pub struct ListDir {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct ListDirInput {
     /// The folder to list, absolute or relative to the working directory.
     path: String,
     /// Patterns of names to leave out.
@@ -53,9 +55,9 @@ struct Input {
 }
 
 /// An input, understood.
-struct Search {
+struct ListDirQuery {
     path: String,
-    target: Target,
+    target: EffectTarget,
     ignored: GlobSet,
     depth: usize,
 }
@@ -72,16 +74,18 @@ impl ListDir {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Search, Invalid> {
-        let Input { path, ignore, depth } = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<ListDirQuery, InvalidCall> {
+        let ListDirInput { path, ignore, depth } = input::parse(call)?;
         let target = self.workspace.find(&call.cwd, &path)?;
         let depth = depth.map_or(1, NonZeroUsize::get);
         if depth > DEEPEST {
-            return Err(Invalid(format!("`depth`: at most {DEEPEST}; list a folder further down")));
+            return Err(InvalidCall(format!(
+                "`depth`: at most {DEEPEST}; list a folder further down"
+            )));
         }
         let ignored = patterns(&ignore.unwrap_or_default())
-            .map_err(|error| Invalid(format!("`ignore`: {}; mend it", error.kind())))?;
-        Ok(Search { path, target, ignored, depth })
+            .map_err(|error| InvalidCall(format!("`ignore`: {}; mend it", error.kind())))?;
+        Ok(ListDirQuery { path, target, ignored, depth })
     }
 }
 
@@ -94,25 +98,25 @@ fn patterns(ignore: &[String]) -> Result<GlobSet, globset::Error> {
 }
 
 impl Planner for ListDir {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let search = self.read(call)?;
-        let summary = format!("List `{}`", shown(&search.path));
-        Ok(Plan::new(vec![reach::reading(&search.path, search.target)?], summary))
+        let summary = format!("List `{}`", escape_to_line(&search.path));
+        Ok(CallPlan::new(vec![path_effects::read_effect(&search.path, search.target)?], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
 }
 
-impl Search {
+impl ListDirQuery {
     fn run(&self, cancel: &CancellationToken) -> Result<ToolOutput, ToolError> {
         if !walk::check_exists(&self.path, &self.target)?.is_dir() {
             let path = &self.path;
             return Err(ToolError::invalid(format!("`{path}` is a file; use Read to see it")));
         }
-        let mut listing = Listing::new(&self.target.path, &self.ignored);
+        let mut listing = FolderListing::new(&self.target.path, &self.ignored);
         listing.add_top().map_err(|cause| ToolError::Io {
             doing: "list",
             path: self.path.clone(),
@@ -139,16 +143,16 @@ impl Tool for ListDir {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ListDirInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -16,19 +16,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use countersign_core::shell::{self, Machine, Search, Tree, TreeEntry, TreeKind};
-use countersign_core::{Side, Special, Target};
+use countersign_core::shell::{self, FileTree, Machine, SearchScope, TreeEntry, TreeKind};
+use countersign_core::{EffectTarget, SensitiveKind, WorkspaceSide};
 
-use self::program::{FoundProgram, Program, SearchPath};
+use self::program::{FoundProgram, ResolvedProgram, SearchPath};
 pub(crate) use self::program_cache::ProgramCache;
 use self::status_cache::StatusCache;
-use self::trees::Trees;
+use self::trees::TreeCache;
 use crate::git::{self, RepositoryAudit};
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
 /// This machine as a command of one workspace would find it.
-pub(crate) struct Here<'a> {
+pub(crate) struct LocalMachine<'a> {
     workspace: &'a Workspace,
     environment: &'a Environment,
     /// Which names were looked up already: the same one is asked for several times per command.
@@ -36,17 +36,17 @@ pub(crate) struct Here<'a> {
     /// Whether the environment steers whatever runs.
     steered: OnceLock<bool>,
     /// Where paths lead that were asked for already.
-    led: Mutex<HashMap<(PathBuf, String), Option<Target>>>,
+    led: Mutex<HashMap<(PathBuf, String), Option<EffectTarget>>>,
     /// The paths that were looked at.
     disk: StatusCache,
     /// The folders that were looked through.
-    trees: Trees,
+    trees: TreeCache,
     /// Which folders' repositories were audited already.
     repositories: Mutex<HashMap<PathBuf, Option<Arc<RepositoryAudit>>>>,
 }
 
-impl Machine for Here<'_> {
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
+impl Machine for LocalMachine<'_> {
+    fn target(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         let key = (cwd.to_owned(), path.to_owned());
         if let Some(known) = lock(&self.led).get(&key) {
             return known.clone();
@@ -56,7 +56,7 @@ impl Machine for Here<'_> {
         found
     }
 
-    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<EffectTarget>> {
         let start = if pattern.starts_with('/') { Path::new("/") } else { cwd };
         let mut found = vec![start.to_owned()];
         let mut walk = self.trees.walk();
@@ -71,18 +71,18 @@ impl Machine for Here<'_> {
         expansion::expand(cwd, pattern, &mut || walk.take())
     }
 
-    fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
+    fn secrets_below(&self, folder: &Path) -> Option<Vec<EffectTarget>> {
         let tree = self.tree(folder)?;
         let place = self.workspace.place(folder);
-        let itself = (tree.kind == TreeKind::File && place.special == Some(Special::Secret))
-            .then(|| Target::new(folder, place));
+        let itself = (tree.kind == TreeKind::File && place.special == Some(SensitiveKind::Secret))
+            .then(|| EffectTarget::new(folder, place));
         // Nothing here went through a link, and whoever walks a tree follows none in it.
         let secrets = tree.entries.iter().filter(|entry| entry.is_secret());
-        let below = secrets.map(|it| Target::new(it.path.clone(), it.place));
+        let below = secrets.map(|it| EffectTarget::new(it.path.clone(), it.place));
         Some(itself.into_iter().chain(below).collect())
     }
 
-    fn links_below(&self, folder: &Path) -> Option<Vec<Target>> {
+    fn links_below(&self, folder: &Path) -> Option<Vec<EffectTarget>> {
         let tree = self.tree(folder)?;
         let links = tree.entries.iter().filter(|entry| entry.kind == TreeKind::Link);
         links
@@ -94,7 +94,7 @@ impl Machine for Here<'_> {
             .collect()
     }
 
-    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn entry(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         let trimmed = path.trim_end_matches('/');
         let (folder, name) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
         if path.ends_with('/') || matches!(name, "" | "." | "..") {
@@ -103,18 +103,18 @@ impl Machine for Here<'_> {
         let folder = if trimmed.starts_with('/') && folder.is_empty() { "/" } else { folder };
         let lies = self.target(cwd, folder)?.path.join(name);
         let place = self.workspace.place(&lies);
-        Some(Target::new(lies, place))
+        Some(EffectTarget::new(lies, place))
     }
 
     fn kind(&self, path: &Path) -> Option<TreeKind> {
         self.disk.kind(path)
     }
 
-    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+    fn tree(&self, path: &Path) -> Option<Arc<FileTree>> {
         self.trees.below(path, self.workspace)
     }
 
-    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<EffectTarget>> {
         let tree = self.tree(from)?;
         let is_new = self.disk.kind(to)? == TreeKind::Missing;
         let mut walk = self.trees.walk();
@@ -123,14 +123,19 @@ impl Machine for Here<'_> {
             let path = to.join(entry.path.strip_prefix(from).ok()?);
             if is_new {
                 let place = self.workspace.place(&path);
-                return Some(Target::new(path, place));
+                return Some(EffectTarget::new(path, place));
             }
             self.workspace.resolve(Path::new("/"), path.to_str()?).ok()
         };
         tree.entries.iter().map(arrival).collect()
     }
 
-    fn searched_secrets(&self, cwd: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+    fn searched_secrets(
+        &self,
+        cwd: &Path,
+        folder: &Path,
+        search: &SearchScope,
+    ) -> Option<Vec<EffectTarget>> {
         self.trees.searched(cwd, folder, search, self.workspace)
     }
 
@@ -149,15 +154,15 @@ impl Machine for Here<'_> {
 
     fn trusted_program(&self, name: &str) -> Option<PathBuf> {
         match self.program(name)? {
-            Program::Itself(file) => Some(file),
-            Program::StandIn { .. } => None,
+            ResolvedProgram::Itself(file) => Some(file),
+            ResolvedProgram::StandIn { .. } => None,
         }
     }
 
     fn trusted_program_in(&self, cwd: &Path, name: &str) -> Option<PathBuf> {
         match self.program(name)? {
-            Program::Itself(file) => Some(file),
-            Program::StandIn { file, steered_by } => {
+            ResolvedProgram::Itself(file) => Some(file),
+            ResolvedProgram::StandIn { file, steered_by } => {
                 (self.has_file_above(cwd, steered_by) == Some(false)).then_some(file)
             }
         }
@@ -183,17 +188,17 @@ impl Machine for Here<'_> {
         audit.exists.then(|| audit.tree.clone())
     }
 
-    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_secrets(&self, cwd: &Path) -> Option<Vec<EffectTarget>> {
         let audit = self.repository(cwd)?;
         Some(audit.tracked_secrets(self.workspace))
     }
 
-    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_links(&self, cwd: &Path) -> Option<Vec<EffectTarget>> {
         self.repository(cwd)?.tracked_links(self.workspace)
     }
 }
 
-impl<'a> Here<'a> {
+impl<'a> LocalMachine<'a> {
     /// Returns the machine as a command finds it now.
     pub(crate) fn new(workspace: &'a Workspace, environment: &'a Environment) -> Self {
         Self {
@@ -203,19 +208,19 @@ impl<'a> Here<'a> {
             steered: OnceLock::new(),
             led: Mutex::default(),
             disk: StatusCache::default(),
-            trees: Trees::default(),
+            trees: TreeCache::default(),
             repositories: Mutex::default(),
         }
     }
 
     /// Reads what a command would do here, part by part.
-    pub(crate) fn understood(
+    pub(crate) fn analyse_command(
         &self,
         command: &str,
         cwd: &Path,
         call_env: &[(String, String)],
-    ) -> shell::Analysis {
-        let context = shell::Context {
+    ) -> shell::CommandAnalysis {
+        let context = shell::ShellContext {
             cwd,
             home: self.environment.get("HOME").map(Path::new),
             env: call_env,
@@ -225,7 +230,8 @@ impl<'a> Here<'a> {
         let mut analysis = shell::analyse(command, &context);
         if self.environment.get("CDPATH").is_some() {
             // Then `cd src` may lead elsewhere, and only a quoted form says where.
-            analysis.canonical = analysis.canonical.map(shell::Canonical::quoted);
+            analysis.canonical =
+                analysis.canonical.map(shell::CanonicalCommandLine::with_quoted_words);
         }
         analysis
     }
@@ -240,17 +246,17 @@ impl<'a> Here<'a> {
         found
     }
 
-    fn resolve(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn resolve(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         self.trees.take_one()?;
         let read_link = |path: &Path| self.disk.read_link(path);
         let target = self.workspace.resolve_with(cwd, path, read_link).ok()?;
         // A pipe or a device among the project's files: to read it may never end.
-        let inside = target.place.side == Side::Inside;
+        let inside = target.place.side == WorkspaceSide::Inside;
         let odd = inside && self.disk.kind(&target.path) == Some(TreeKind::Other);
         (!odd).then_some(target)
     }
 
-    fn program(&self, name: &str) -> Option<Program> {
+    fn program(&self, name: &str) -> Option<ResolvedProgram> {
         let FoundProgram::Trusted(found) = self.find_program(name) else { return None };
         let steered = self.is_steered() || program::is_told(name, &found, self.environment);
         (!steered).then_some(found)
@@ -261,7 +267,7 @@ impl<'a> Here<'a> {
         if let Some(found) = programs.get(name) {
             return found.clone();
         }
-        let look_up = |disk: &StatusCache| match SearchPath::of(self.environment) {
+        let look_up = |disk: &StatusCache| match SearchPath::from_environment(self.environment) {
             Some(path) => path.look_up(name, self.workspace, disk),
             None => FoundProgram::Unclear,
         };
@@ -291,7 +297,7 @@ mod tests {
         let trusted = |path: &str| {
             let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
             let environment = Environment::from(vec![("PATH".into(), path.into())]);
-            let here = Here::new(&workspace, &environment);
+            let here = LocalMachine::new(&workspace, &environment);
             here.trusted_program("ls").is_some()
         };
         assert!(trusted("/usr/bin:/bin"));
@@ -307,10 +313,10 @@ mod tests {
         std::os::unix::fs::symlink("/etc", root.join("link")).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here::new(&workspace, &environment);
+        let here = LocalMachine::new(&workspace, &environment);
         let found = here.matches(&root, "*/passwd").unwrap();
         assert_eq!(found[0].path, Path::new("/etc/passwd"));
-        assert_eq!(found[0].place.side, Side::Outside);
+        assert_eq!(found[0].place.side, WorkspaceSide::Outside);
     }
 
     #[test]
@@ -319,7 +325,7 @@ mod tests {
         let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
         let missing = |path: &str, name: &str| {
             let environment = Environment::from(vec![("PATH".into(), path.into())]);
-            Here::new(&workspace, &environment).is_missing(name)
+            LocalMachine::new(&workspace, &environment).is_missing(name)
         };
         let inside = folder.path().display();
         assert!(missing("/usr/bin:/bin", "no-such-program"));
@@ -337,7 +343,7 @@ mod tests {
         let trusted = |name: &str, value: &str| {
             let path = ("PATH".to_owned(), "/usr/bin:/bin".to_owned());
             let environment = Environment::from(vec![path, (name.to_owned(), value.to_owned())]);
-            Here::new(&workspace, &environment).trusted_program("ls").is_some()
+            LocalMachine::new(&workspace, &environment).trusted_program("ls").is_some()
         };
         assert!(trusted("LANG", "C") && trusted("LD_LIBRARY_PATH", "/usr/lib"));
         assert!(!trusted("LD_PRELOAD", &inside) && !trusted("BASH_ENV", "./x"));
@@ -351,7 +357,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(root.join("s")).unwrap();
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here::new(&workspace, &environment);
+        let here = LocalMachine::new(&workspace, &environment);
         assert!(here.target(&root, "s").is_none());
         assert!(here.target(&root, "missing").is_some());
         assert!(here.target(&root, "/dev/null").is_some());
@@ -367,7 +373,7 @@ mod tests {
         }
         let workspace = Workspace::new([root.clone()]).unwrap();
         let environment = Environment::default();
-        let here = Here::new(&workspace, &environment);
+        let here = LocalMachine::new(&workspace, &environment);
         let mut found: Vec<_> =
             here.matches(&root, "*.txt").unwrap().into_iter().map(|target| target.path).collect();
         found.sort();

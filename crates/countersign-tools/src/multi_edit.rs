@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput, UnifiedDiff,
+    CallPlan, DiffPreview, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall,
+    ToolOutput, UnifiedDiff,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,12 +11,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
-use crate::disk::{DiskError, Standing};
-use crate::shown::shown;
-use crate::text::{Encoding, Text};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::disk::{DiskError, FileSnapshot};
+use crate::escape::escape_to_line;
+use crate::text::{DecodedText, TextEncoding};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{edit, input, reach};
+use crate::{edit, input, path_effects};
 
 const DESCRIPTION: &str = "\
 Makes several replacements in one file, one after the other: all of them or none.
@@ -44,17 +45,17 @@ pub struct MultiEdit {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct MultiEditInput {
     /// The path of the file to change, absolute or relative to the working directory.
     file_path: String,
     /// The replacements, in the order in which they are made.
-    edits: Vec<Step>,
+    edits: Vec<MultiEditStep>,
 }
 
 /// One replacement, in what the one before it left.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct MultiEditStep {
     /// The text to replace, exactly as the edits before left it.
     old_string: String,
     /// The text to put in its place; different from `old_string`.
@@ -76,19 +77,19 @@ impl MultiEdit {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(MultiEditInput, EffectTarget), InvalidCall> {
+        let input: MultiEditInput = input::parse(call)?;
         let target = self.workspace.find(&call.cwd, &input.file_path)?;
         let Some((first, later)) = input.edits.split_first() else {
-            return Err(Invalid("`edits` is empty: say what to replace".to_owned()));
+            return Err(InvalidCall("`edits` is empty: say what to replace".to_owned()));
         };
         if input.edits.len() > EDITS {
-            return Err(Invalid(format!("`edits`: at most {EDITS}; make several calls")));
+            return Err(InvalidCall(format!("`edits`: at most {EDITS}; make several calls")));
         }
         if let Some(at) = input.edits.iter().position(|step| step.old_string == step.new_string) {
             return Err(step(at, "old_string and new_string are the same: nothing would change"));
         }
-        if first.old_string.is_empty() && reach::exists(&target) {
+        if first.old_string.is_empty() && path_effects::exists(&target) {
             return Err(step(0, "the file exists, and an empty old_string only makes new files"));
         }
         if let Some(at) = later.iter().position(|step| step.old_string.is_empty()) {
@@ -97,29 +98,29 @@ impl MultiEdit {
         Ok((input, target))
     }
 
-    fn change(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
+    fn change(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
         let (input, target) = self.read(permit.call())?;
         permit.check_reach(&target)?;
-        let in_words = |error: DiskError| error.at(&input.file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let in_words = |error: DiskError| error.into_tool_error(&input.file_path);
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;
         let before = input.before(&standing)?;
         let content = before.as_ref().map(|text| text.content.as_str());
         let after = input.apply(content)?;
-        let encoding = before.as_ref().map_or(Encoding::Utf8, |text| text.encoding);
+        let encoding = before.as_ref().map_or(TextEncoding::Utf8, |text| text.encoding);
         standing.replace(&encoding.encode(&after)).map_err(in_words)?;
         Ok(ToolOutput::ok(input.report(content, &after)))
     }
 }
 
 /// Says which edit is wrong, counted from 1, and why.
-fn step(index: usize, fault: &str) -> Invalid {
-    Invalid(format!("edit {}: {fault}; none of the edits was made", index + 1))
+fn step(index: usize, fault: &str) -> InvalidCall {
+    InvalidCall(format!("edit {}: {fault}; none of the edits was made", index + 1))
 }
 
-impl Input {
+impl MultiEditInput {
     /// Returns the text as it is; none where there is no file yet.
-    fn before(&self, standing: &Standing) -> Result<Option<Text>, Invalid> {
+    fn before(&self, standing: &FileSnapshot) -> Result<Option<DecodedText>, InvalidCall> {
         standing.snapshot.as_ref().map(|old| edit::text_of(&self.file_path, old)).transpose()
     }
 
@@ -129,7 +130,7 @@ impl Input {
         let done = if before.is_some() { "updated" } else { "created" };
         let edits =
             if count == 1 { "1 edit was".to_owned() } else { format!("{count} edits were") };
-        let mut lines = UnifiedDiff::between(path, before.unwrap_or_default(), after).lines;
+        let mut lines = UnifiedDiff::from_texts(path, before.unwrap_or_default(), after).lines;
         let more = lines.len().saturating_sub(REPORTED);
         lines.truncate(REPORTED);
         if more > 0 {
@@ -140,19 +141,19 @@ impl Input {
     }
 
     /// Makes every change in memory.
-    fn apply(&self, before: Option<&str>) -> Result<String, Invalid> {
+    fn apply(&self, before: Option<&str>) -> Result<String, InvalidCall> {
         let mut edits = self.edits.iter().enumerate();
         let mut content = match before {
             Some(before) => before.to_owned(),
             None => match edits.next() {
                 Some((_, first)) if first.old_string.is_empty() => first.new_string.clone(),
-                _ => return Err(Invalid(format!("`{}` does not exist", self.file_path))),
+                _ => return Err(InvalidCall(format!("`{}` does not exist", self.file_path))),
             },
         };
-        for (index, Step { old_string, new_string, replace_all }) in edits {
+        for (index, MultiEditStep { old_string, new_string, replace_all }) in edits {
             let path = &self.file_path;
             content = edit::replaced(path, &content, old_string, new_string, *replace_all)
-                .map_err(|Invalid(fault)| step(index, &fault))?
+                .map_err(|InvalidCall(fault)| step(index, &fault))?
                 .content;
         }
         Ok(content)
@@ -160,19 +161,19 @@ impl Input {
 }
 
 impl Planner for MultiEdit {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let (input, target) = self.read(call)?;
-        let (path, count) = (shown(&input.file_path), input.edits.len());
+        let (path, count) = (escape_to_line(&input.file_path), input.edits.len());
         let summary = format!("Edit `{path}` in {count} places, one after the other");
         let mut effects = vec![Effect::Read(target.clone())];
-        effects.extend(reach::writing(&input.file_path, target)?);
-        Ok(Plan::new(effects, summary))
+        effects.extend(path_effects::write_effects(&input.file_path, target)?);
+        Ok(CallPlan::new(effects, summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, target) = self.read(call)?;
         let in_words = |error: DiskError| error.in_preview(&input.file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
         let before = input.before(&standing)?.map(|text| text.content);
         let after = input.apply(before.as_deref())?;
@@ -193,16 +194,16 @@ impl Tool for MultiEdit {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<MultiEditInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

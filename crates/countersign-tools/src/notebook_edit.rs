@@ -4,21 +4,22 @@ mod notebook;
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    CallPlan, DiffPreview, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall,
+    ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::notebook::Notebook;
+use self::notebook::JupyterNotebook;
 use crate::blocking::blocking;
-use crate::disk::{DiskError, Standing};
-use crate::shown::shown;
-use crate::text::Text;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::disk::{DiskError, FileSnapshot};
+use crate::escape::escape_to_line;
+use crate::text::DecodedText;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{edit, input, reach};
+use crate::{edit, input, path_effects};
 
 const DESCRIPTION: &str = "\
 Replaces, inserts or deletes one cell of a Jupyter notebook (`.ipynb`).
@@ -40,7 +41,7 @@ pub struct NotebookEdit {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct NotebookEditInput {
     /// The path of the notebook, absolute or relative to the working directory.
     notebook_path: String,
     /// The cell by its id, or by its place as `cell-3`; the first one unless given.
@@ -81,34 +82,34 @@ impl NotebookEdit {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(NotebookEditInput, EffectTarget), InvalidCall> {
+        let input: NotebookEditInput = input::parse(call)?;
         let target = self.workspace.find(&call.cwd, &input.notebook_path)?;
         let ending = target.path.extension();
         if !ending.is_some_and(|ending| ending.eq_ignore_ascii_case("ipynb")) {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`{}` is no notebook (`.ipynb`); use Edit for other files",
-                shown(&input.notebook_path)
+                escape_to_line(&input.notebook_path)
             )));
         }
         if input.mode() == EditMode::Insert && input.cell_type.is_none() {
-            return Err(Invalid("`cell_type` is missing: say `code` or `markdown`".to_owned()));
+            return Err(InvalidCall("`cell_type` is missing: say `code` or `markdown`".to_owned()));
         }
         if input.mode() != EditMode::Delete && input.new_source.is_none() {
-            return Err(Invalid("`new_source` is missing: say what the cell holds".to_owned()));
+            return Err(InvalidCall("`new_source` is missing: say what the cell holds".to_owned()));
         }
         Ok((input, target))
     }
 }
 
-impl Input {
+impl NotebookEditInput {
     fn mode(&self) -> EditMode {
         self.edit_mode.unwrap_or_default()
     }
 
     /// Makes the change in memory.
-    fn apply(&self, content: &str) -> Result<String, Invalid> {
-        let notebook = Notebook::read(content).and_then(|notebook| {
+    fn apply(&self, content: &str) -> Result<String, InvalidCall> {
+        let notebook = JupyterNotebook::read(content).and_then(|notebook| {
             let (cell, source) = (self.cell_id.as_deref(), self.new_source.as_deref());
             let source = source.unwrap_or_default();
             match self.mode() {
@@ -119,14 +120,14 @@ impl Input {
                 EditMode::Delete => notebook.delete(cell),
             }
         });
-        notebook.map_err(|Invalid(why)| Invalid(format!("`{}`: {why}", self.notebook_path)))
+        notebook.map_err(|InvalidCall(why)| InvalidCall(format!("`{}`: {why}", self.notebook_path)))
     }
 
     /// Returns the notebook as it is.
-    fn before(&self, standing: &Standing) -> Result<Text, Invalid> {
+    fn before(&self, standing: &FileSnapshot) -> Result<DecodedText, InvalidCall> {
         let path = &self.notebook_path;
         let Some(snapshot) = &standing.snapshot else {
-            return Err(Invalid(format!("`{path}` does not exist; make it with Write")));
+            return Err(InvalidCall(format!("`{path}` does not exist; make it with Write")));
         };
         edit::text_of(path, snapshot)
     }
@@ -146,13 +147,13 @@ impl Input {
 }
 
 impl NotebookEdit {
-    fn change(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
+    fn change(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
         let (input, target) = self.read(permit.call())?;
         permit.check_reach(&target)?;
-        let in_words = |error: DiskError| error.at(&input.notebook_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let in_words = |error: DiskError| error.into_tool_error(&input.notebook_path);
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;
-        let Text { content, encoding } = input.before(&standing)?;
+        let DecodedText { content, encoding } = input.before(&standing)?;
         let after = input.apply(&content)?;
         standing.replace(&encoding.encode(&after)).map_err(in_words)?;
         Ok(ToolOutput::ok(input.report()))
@@ -160,24 +161,24 @@ impl NotebookEdit {
 }
 
 impl Planner for NotebookEdit {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let (input, target) = self.read(call)?;
         let doing = match input.mode() {
             EditMode::Replace => "Replace a cell of",
             EditMode::Insert => "Insert a cell into",
             EditMode::Delete => "Delete a cell of",
         };
-        let summary = format!("{doing} `{}`", shown(&input.notebook_path));
+        let summary = format!("{doing} `{}`", escape_to_line(&input.notebook_path));
         let mut effects = vec![Effect::Read(target.clone())];
-        effects.extend(reach::writing(&input.notebook_path, target)?);
-        Ok(Plan::new(effects, summary))
+        effects.extend(path_effects::write_effects(&input.notebook_path, target)?);
+        Ok(CallPlan::new(effects, summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, target) = self.read(call)?;
         let path = &input.notebook_path;
         let in_words = |error: DiskError| error.in_preview(path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
         let before = input.before(&standing)?.content;
         let after = input.apply(&before)?;
@@ -201,16 +202,16 @@ impl Tool for NotebookEdit {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<NotebookEditInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();

@@ -1,33 +1,33 @@
 //! Paths as a model writes them: what no path of a call may look like.
 
-use countersign_core::Invalid;
+use countersign_core::InvalidCall;
 
-use crate::shown::shown;
+use crate::escape::escape_to_line;
 
 /// Above this many bytes no system takes a path.
 pub(crate) const LIMIT: usize = 4096;
 
 /// Checks that a text can be the path of a call, before anybody looks where it leads.
-pub(crate) fn check(path: &str) -> Result<(), Invalid> {
+pub(crate) fn check(path: &str) -> Result<(), InvalidCall> {
     if path.is_empty() {
-        return Err(Invalid("the path is empty: name a file or folder".to_owned()));
+        return Err(InvalidCall("the path is empty: name a file or folder".to_owned()));
     }
     if path.len() > LIMIT {
         let bytes = path.len();
-        return Err(Invalid(format!("the path has {bytes} bytes, the limit is {LIMIT}")));
+        return Err(InvalidCall(format!("the path has {bytes} bytes, the limit is {LIMIT}")));
     }
     if path.chars().any(char::is_control) {
-        return Err(Invalid(format!(
+        return Err(InvalidCall(format!(
             "the path `{}` holds a control character (a line end, NUL or the like): such names \
              deceive whoever reads them; use another",
-            shown(path)
+            escape_to_line(path)
         )));
     }
     if path.starts_with('~') {
-        return Err(Invalid(format!(
+        return Err(InvalidCall(format!(
             "`{0}`: `~` is not expanded here; give the absolute path, or `./{0}` for a file that \
              is called so",
-            shown(path)
+            escape_to_line(path)
         )));
     }
     Ok(())

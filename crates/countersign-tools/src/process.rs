@@ -1,7 +1,7 @@
 //! Children: the only place that starts one, and the one that sees to it that none is left.
 //!
 //! A child leads a process group of its own, sees only the environment it is given and reads from
-//! nothing, unless it is a [`Companion`]. Its whole group is ended when it exits, when its time is up,
+//! nothing, unless it is a [`CompanionProcess`]. Its whole group is ended when it exits, when its time is up,
 //! when it uses too much, on cancel and on drop. A process that leaves the group (`setsid`) is out of
 //! reach here; in the sandbox it ends with the namespace it cannot leave.
 
@@ -24,10 +24,10 @@ use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::companion::Companion;
-use crate::capped::Capped;
+pub(crate) use self::companion::CompanionProcess;
 use crate::machine::ProgramCache;
-use crate::sandbox::{Exceeded, Watch};
+use crate::sandbox::{ExceededLimit, UsageWatch};
+use crate::truncate::HeadTailBuffer;
 
 /// How long a group has to end by itself after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -117,7 +117,7 @@ impl fmt::Debug for Environment {
 }
 
 /// What to start, and within which bounds.
-pub(crate) struct Launch<'a> {
+pub(crate) struct ProcessLaunch<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [&'a str],
     pub(crate) cwd: &'a Path,
@@ -129,10 +129,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) listener: Option<&'a (dyn Fn(&str) + Send + Sync)>,
 }
 
-impl fmt::Debug for Launch<'_> {
+impl fmt::Debug for ProcessLaunch<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, arguments, cwd, time_limit, .. } = self;
-        let mut shown = f.debug_struct("Launch");
+        let mut shown = f.debug_struct("ProcessLaunch");
         shown.field("program", program).field("arguments", arguments).field("cwd", cwd);
         shown.field("time_limit", time_limit).finish_non_exhaustive()
     }
@@ -140,7 +140,7 @@ impl fmt::Debug for Launch<'_> {
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ProcessEnd {
     Exited(ExitStatus),
     TimedOut,
     Cancelled,
@@ -148,61 +148,64 @@ pub(crate) enum End {
 
 /// A child that is no more.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) end: End,
-    pub(crate) stdout: Capped,
-    pub(crate) stderr: Capped,
+pub(crate) struct FinishedProcess {
+    pub(crate) end: ProcessEnd,
+    pub(crate) stdout: HeadTailBuffer,
+    pub(crate) stderr: HeadTailBuffer,
     /// What it was ended for, if it used too much.
-    pub(crate) exceeded: Option<Exceeded>,
+    pub(crate) exceeded: Option<ExceededLimit>,
 }
 
-impl Ended {
+impl FinishedProcess {
     /// Returns both streams as texts within `limit` characters together.
     ///
     /// Each may use what the other leaves of the limit, and has half of it for sure.
     pub(crate) fn texts(self, limit: usize) -> (String, String) {
         let (out, err) = (self.stdout.count(), self.stderr.count());
         let err_budget = err.min((limit / 2).max(limit.saturating_sub(out)));
-        (self.stdout.within(limit - err_budget), self.stderr.within(err_budget))
+        (self.stdout.into_text_within(limit - err_budget), self.stderr.into_text_within(err_budget))
     }
 }
 
 /// Runs a child to its end, whichever comes first of exit, time limit and cancel.
-pub(crate) async fn run(launch: Launch<'_>, cancel: &CancellationToken) -> io::Result<Ended> {
+pub(crate) async fn run(
+    launch: ProcessLaunch<'_>,
+    cancel: &CancellationToken,
+) -> io::Result<FinishedProcess> {
     run_watched(launch, None, cancel).await
 }
 
 /// Runs a child as [`run`] does, and ends it when who watches says that it uses too much.
 pub(crate) async fn run_watched(
-    launch: Launch<'_>,
-    watch: Option<&Watch>,
+    launch: ProcessLaunch<'_>,
+    watch: Option<&UsageWatch>,
     cancel: &CancellationToken,
-) -> io::Result<Ended> {
-    let Launch { program, arguments, cwd, environment, .. } = launch;
+) -> io::Result<FinishedProcess> {
+    let ProcessLaunch { program, arguments, cwd, environment, .. } = launch;
     let stdin = Stdio::null();
-    let mut group = Group::start(Start { program, arguments, cwd, environment, stdin })?;
+    let mut group = ChildGroup::start(ChildSpawn { program, arguments, cwd, environment, stdin })?;
     let child = group.child.id();
     let mut exceeded = None;
-    let mut stdout = Pipe::new(group.child.stdout().take(), &launch);
-    let mut stderr = Pipe::new(group.child.stderr().take(), &launch);
-    let mut reading = Reading::new(&mut stdout, &mut stderr);
+    let mut stdout = OutputPipe::new(group.child.stdout().take(), &launch);
+    let mut stderr = OutputPipe::new(group.child.stderr().take(), &launch);
+    let mut reading = ChildOutputReader::new(&mut stdout, &mut stderr);
     let end = tokio::select! {
         exited = timeout(launch.time_limit, reading.during(group.exit())) => match exited {
-            Ok(status) => End::Exited(status?),
-            Err(_) => End::TimedOut,
+            Ok(status) => ProcessEnd::Exited(status?),
+            Err(_) => ProcessEnd::TimedOut,
         },
-        () = cancel.cancelled() => End::Cancelled,
+        () = cancel.cancelled() => ProcessEnd::Cancelled,
         too_much = tripped(watch, child) => {
             exceeded = Some(too_much);
             group.signal(Signal::KILL);
-            End::Exited(group.exit().await?)
+            ProcessEnd::Exited(group.exit().await?)
         }
     };
     match end {
-        End::Exited(_) => {
+        ProcessEnd::Exited(_) => {
             let _ = timeout(DRAIN, reading.read_on()).await;
         }
-        End::TimedOut | End::Cancelled => {
+        ProcessEnd::TimedOut | ProcessEnd::Cancelled => {
             group.signal(Signal::TERM);
             let deadline = Instant::now() + GRACE;
             let _ = timeout_at(deadline, reading.during(group.exit())).await;
@@ -211,11 +214,11 @@ pub(crate) async fn run_watched(
         }
     }
     group.end().await;
-    Ok(Ended { end, stdout: stdout.kept, stderr: stderr.kept, exceeded })
+    Ok(FinishedProcess { end, stdout: stdout.kept, stderr: stderr.kept, exceeded })
 }
 
 /// Returns when the child uses too much; never, where nobody watches.
-async fn tripped(watch: Option<&Watch>, child: Option<u32>) -> Exceeded {
+async fn tripped(watch: Option<&UsageWatch>, child: Option<u32>) -> ExceededLimit {
     match (watch, child) {
         (Some(watch), Some(child)) => watch.exceeded(child).await,
         _ => std::future::pending().await,
@@ -233,7 +236,7 @@ pub(crate) fn replace(program: &Path, arguments: &[OsString]) -> io::Error {
 }
 
 /// A child with streams of its own, which is not watched.
-pub(crate) struct Plain<'a, E> {
+pub(crate) struct ExecutorChild<'a, E> {
     pub(crate) file: &'a Path,
     /// The name it is told to have.
     pub(crate) name: &'a str,
@@ -245,7 +248,7 @@ pub(crate) struct Plain<'a, E> {
 
 /// Runs a child of the executor to its end. Whoever ends the executor ends its whole group.
 pub(crate) fn run_to_end<E: Iterator<Item = (String, String)>>(
-    child: Plain<'_, E>,
+    child: ExecutorChild<'_, E>,
 ) -> io::Result<ExitStatus> {
     #[expect(clippy::disallowed_methods, reason = "this is where children start")]
     let mut command = std::process::Command::new(child.file);
@@ -269,14 +272,14 @@ pub(crate) fn leave_beside(program: &Path, arguments: &[String], input: OwnedFd)
 }
 
 /// A child and all its kin.
-struct Group {
+struct ChildGroup {
     child: Box<dyn ChildWrapper>,
     /// None once the group has been ended: the number may then be another's.
     id: Option<Pid>,
 }
 
 /// What every child is started with.
-struct Start<'a> {
+struct ChildSpawn<'a> {
     program: &'a Path,
     arguments: &'a [&'a str],
     cwd: &'a Path,
@@ -284,9 +287,9 @@ struct Start<'a> {
     stdin: Stdio,
 }
 
-impl Group {
+impl ChildGroup {
     /// Starts a child. Whatever is to hold for all children is put here.
-    fn start(start: Start<'_>) -> io::Result<Self> {
+    fn start(start: ChildSpawn<'_>) -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "this is where children start")]
         let mut command = Command::new(start.program);
         command
@@ -330,28 +333,31 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ChildGroup {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }
 }
 
 /// One stream of a child and what is kept of it.
-struct Pipe<'a> {
+struct OutputPipe<'a> {
     source: Option<Box<dyn AsyncRead + Send + Unpin>>,
     buffer: Vec<u8>,
-    kept: Capped,
+    kept: HeadTailBuffer,
     listener: Option<&'a (dyn Fn(&str) + Send + Sync)>,
     /// A character may come in two pieces.
     decoder: Decoder,
 }
 
-impl<'a> Pipe<'a> {
-    fn new(source: Option<impl AsyncRead + Send + Unpin + 'static>, launch: &Launch<'a>) -> Self {
+impl<'a> OutputPipe<'a> {
+    fn new(
+        source: Option<impl AsyncRead + Send + Unpin + 'static>,
+        launch: &ProcessLaunch<'a>,
+    ) -> Self {
         Self {
             source: source.map(|source| Box::new(source) as _),
             buffer: vec![0; 64 * 1024],
-            kept: Capped::new(launch.keep),
+            kept: HeadTailBuffer::new(launch.keep),
             listener: launch.listener,
             decoder: UTF_8.new_decoder_without_bom_handling(),
         }
@@ -378,13 +384,13 @@ impl<'a> Pipe<'a> {
 }
 
 /// Both streams, read together.
-struct Reading<'a, 'l> {
-    stdout: &'a mut Pipe<'l>,
-    stderr: &'a mut Pipe<'l>,
+struct ChildOutputReader<'a, 'l> {
+    stdout: &'a mut OutputPipe<'l>,
+    stderr: &'a mut OutputPipe<'l>,
 }
 
-impl<'a, 'l> Reading<'a, 'l> {
-    fn new(stdout: &'a mut Pipe<'l>, stderr: &'a mut Pipe<'l>) -> Self {
+impl<'a, 'l> ChildOutputReader<'a, 'l> {
+    fn new(stdout: &'a mut OutputPipe<'l>, stderr: &'a mut OutputPipe<'l>) -> Self {
         Self { stdout, stderr }
     }
 

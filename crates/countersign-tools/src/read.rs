@@ -1,7 +1,7 @@
 //! Read: shows a part of a text file with its line numbers; pictures, documents and notebooks as such.
 
 mod media;
-mod missing;
+mod missing_file;
 mod notebook;
 mod pdf;
 mod picture;
@@ -12,22 +12,24 @@ use std::io::{Read as _, Seek as _};
 use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
-use countersign_core::{Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+};
 use encoding_rs::{CoderResult, Decoder, UTF_8, UTF_16BE, UTF_16LE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::media::Media;
-use self::window::Window;
+pub(crate) use self::media::MediaKind;
+use self::window::LineWindow;
 use crate::blocking::blocking;
 use crate::disk::{self, DiskError};
-use crate::shown::shown;
-use crate::text::{Encoding, size};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::escape::escape_to_line;
+use crate::text::{TextEncoding, size};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Reads a file from the local filesystem.
@@ -60,7 +62,7 @@ pub struct Read {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct ReadInput {
     /// The path of the file to read, absolute or relative to the working directory.
     file_path: String,
     /// The number of the first line to read, counted from 1. Only for files too long to read at once.
@@ -69,7 +71,7 @@ struct Input {
     limit: Option<NonZeroUsize>,
 }
 
-impl Input {
+impl ReadInput {
     fn wants_all(&self) -> bool {
         self.offset.is_none() && self.limit.is_none()
     }
@@ -87,21 +89,21 @@ impl Read {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(ReadInput, EffectTarget), InvalidCall> {
+        let input: ReadInput = input::parse(call)?;
         let target = self.workspace.find(&call.cwd, &input.file_path)?;
         Ok((input, target))
     }
 }
 
 impl Planner for Read {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let (input, target) = self.read(call)?;
-        let summary = format!("Read `{}`", shown(&input.file_path));
-        Ok(Plan::new(vec![reach::reading(&input.file_path, target)?], summary))
+        let summary = format!("Read `{}`", escape_to_line(&input.file_path));
+        Ok(CallPlan::new(vec![path_effects::read_effect(&input.file_path, target)?], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -118,16 +120,16 @@ impl Tool for Read {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ReadInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
@@ -142,37 +144,39 @@ impl Tool for Read {
 
 /// Returns what was asked for, and what there is to know about the rest.
 fn show(
-    input: &Input,
-    target: &Target,
+    input: &ReadInput,
+    target: &EffectTarget,
     cancel: &CancellationToken,
 ) -> Result<ToolOutput, ToolError> {
     let path = &input.file_path;
     let (mut file, metadata) = match disk::open(&target.path) {
         Ok(opened) => opened,
-        Err(DiskError::Missing) => return Err(missing::missing(path, target)),
+        Err(DiskError::Missing) => return Err(missing_file::missing(path, target)),
         Err(DiskError::Folder) => {
             return Err(ToolError::invalid(format!(
                 "`{path}` is a folder; list it with Glob or ListDir, or with `ls` in Bash"
             )));
         }
-        Err(error) => return Err(error.at(path)),
+        Err(error) => return Err(error.into_tool_error(path)),
     };
     let mut buffer = vec![0; CHUNK];
-    let first =
-        fill(&mut file, &mut buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
+    let first = fill(&mut file, &mut buffer)
+        .map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
     let start = buffer.get(..first).unwrap_or_default();
-    if let Some(media) = Media::of(start) {
+    if let Some(media) = MediaKind::from_first_bytes(start) {
         return media.show(path, start, file, metadata.len());
     }
     if input.wants_all() && notebook::is_one(&target.path) {
         let shown = notebook::show(start, &mut file);
-        if let Some(shown) = shown.map_err(|error| DiskError::Io("read", error).at(path))? {
+        if let Some(shown) =
+            shown.map_err(|error| DiskError::Io("read", error).into_tool_error(path))?
+        {
             return Ok(shown);
         }
         // What is no notebook is shown as what it is, from the start.
-        file.rewind().map_err(|error| DiskError::Io("read", error).at(path))?;
+        file.rewind().map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
     }
-    let encoding = Encoding::at_start_of(start);
+    let encoding = TextEncoding::at_start_of(start);
     if is_binary(start, encoding) {
         let bytes = size(metadata.len());
         return Err(ToolError::invalid(format!(
@@ -180,14 +184,14 @@ fn show(
              program in Bash (`file`, `xxd`, `strings`)"
         )));
     }
-    file.rewind().map_err(|error| DiskError::Io("read", error).at(path))?;
+    file.rewind().map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
     lines(input, encoding, &mut file, &mut buffer, cancel).map(ToolOutput::ok)
 }
 
 /// Returns the lines that were asked for.
 fn lines(
-    input: &Input,
-    encoding: Encoding,
+    input: &ReadInput,
+    encoding: TextEncoding,
     file: &mut File,
     buffer: &mut [u8],
     cancel: &CancellationToken,
@@ -195,10 +199,11 @@ fn lines(
     let path = &input.file_path;
     let from = input.offset.map_or(1, NonZeroUsize::get);
     let limit = input.limit.map_or(LINES, NonZeroUsize::get);
-    let mut window = Window::new(from, limit);
-    let mut decoding = Decoding::new(encoding);
+    let mut window = LineWindow::new(from, limit);
+    let mut decoding = ChunkDecoder::new(encoding);
     loop {
-        let filled = fill(file, buffer).map_err(|error| DiskError::Io("read", error).at(path))?;
+        let filled = fill(file, buffer)
+            .map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
         let bytes = buffer.get(..filled).unwrap_or_default();
         let last = bytes.is_empty();
         decoding.push(bytes, last, &mut window);
@@ -222,18 +227,18 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
 }
 
 /// Bytes to text, chunk by chunk.
-struct Decoding {
+struct ChunkDecoder {
     decoder: Decoder,
     had_faults: bool,
     text: String,
 }
 
-impl Decoding {
-    fn new(encoding: Encoding) -> Self {
+impl ChunkDecoder {
+    fn new(encoding: TextEncoding) -> Self {
         let decoder = match encoding {
-            Encoding::Utf8 | Encoding::Utf8Bom => UTF_8,
-            Encoding::Utf16Le => UTF_16LE,
-            Encoding::Utf16Be => UTF_16BE,
+            TextEncoding::Utf8 | TextEncoding::Utf8Bom => UTF_8,
+            TextEncoding::Utf16Le => UTF_16LE,
+            TextEncoding::Utf16Be => UTF_16BE,
         };
         Self {
             decoder: decoder.new_decoder_with_bom_removal(),
@@ -242,7 +247,7 @@ impl Decoding {
         }
     }
 
-    fn push(&mut self, mut bytes: &[u8], last: bool, window: &mut Window) {
+    fn push(&mut self, mut bytes: &[u8], last: bool, window: &mut LineWindow) {
         loop {
             self.text.clear();
             let (result, read, faults) = self.decoder.decode_to_string(bytes, &mut self.text, last);
@@ -257,10 +262,10 @@ impl Decoding {
 }
 
 /// Guesses from its start whether a file is something else than text.
-fn is_binary(start: &[u8], encoding: Encoding) -> bool {
+fn is_binary(start: &[u8], encoding: TextEncoding) -> bool {
     match encoding {
-        Encoding::Utf16Le | Encoding::Utf16Be => false,
-        Encoding::Utf8 | Encoding::Utf8Bom => {
+        TextEncoding::Utf16Le | TextEncoding::Utf16Be => false,
+        TextEncoding::Utf8 | TextEncoding::Utf8Bom => {
             if start.contains(&0) {
                 return true;
             }
@@ -281,8 +286,8 @@ mod tests {
 
     #[test]
     fn text_with_a_few_odd_bytes_is_text() {
-        assert!(!is_binary(b"caf\xe9 au lait\n", Encoding::Utf8));
-        assert!(is_binary(b"\x7fELF\x02\x01\0", Encoding::Utf8));
-        assert!(is_binary(b"\x89\xfa\xcc\xfe\x01\x02\x03", Encoding::Utf8));
+        assert!(!is_binary(b"caf\xe9 au lait\n", TextEncoding::Utf8));
+        assert!(is_binary(b"\x7fELF\x02\x01\0", TextEncoding::Utf8));
+        assert!(is_binary(b"\x89\xfa\xcc\xfe\x01\x02\x03", TextEncoding::Utf8));
     }
 }

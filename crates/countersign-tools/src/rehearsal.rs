@@ -1,49 +1,49 @@
 //! Rehearsals: a command is tried out over a copy-on-write view of the workspace, and what it did is
 //! shown, thrown away or kept.
 //!
-//! The sandbox offers the overlay; a [`Stage`] is the folder its changes land in. What lies there is
-//! read back as [`Differences`] to the workspace: shown as diffs, and on a yes made to be so in one
+//! The sandbox offers the overlay; a [`RehearsalOverlay`] is the folder its changes land in. What lies there is
+//! read back as [`WorkspaceDiff`] to the workspace: shown as diffs, and on a yes made to be so in one
 //! step, if nothing has moved underneath since the rehearsal began.
 
 mod differences;
 mod layer;
+mod overlay_folders;
 mod reader;
-mod stage;
 
 use std::io;
 
-use countersign_core::{Digest, Effect, RehearsalEnd, Rehearsed, ToolOutput};
+use countersign_core::{Digest, Effect, RehearsalEnd, RehearsalResult, ToolOutput};
 
-use self::differences::Differences;
-pub(crate) use self::stage::Stage;
+use self::differences::WorkspaceDiff;
+pub(crate) use self::overlay_folders::RehearsalOverlay;
 use crate::tool::ToolError;
 use crate::transaction::carry_out;
 
 /// Why a call is not tried out, in words for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NotRehearsed(pub String);
+pub struct RehearsalError(pub String);
 
-impl NotRehearsed {
+impl RehearsalError {
     pub(crate) fn because(why: impl Into<String>) -> Self {
         Self(why.into())
     }
 }
 
-impl From<ToolError> for NotRehearsed {
+impl From<ToolError> for RehearsalError {
     fn from(error: ToolError) -> Self {
         Self(error.to_string())
     }
 }
 
-impl From<io::Error> for NotRehearsed {
+impl From<io::Error> for RehearsalError {
     fn from(error: io::Error) -> Self {
         Self(error.to_string())
     }
 }
 
 /// How a command did on its stage.
-pub(crate) struct Performance {
+pub(crate) struct RehearsalRun {
     pub(crate) end: RehearsalEnd,
     pub(crate) output: ToolOutput,
     pub(crate) took_ms: u64,
@@ -53,19 +53,22 @@ pub(crate) struct Performance {
 
 /// A rehearsal whose result can still be kept. Dropped, it is as if it had never been.
 #[derive(Debug)]
-pub struct Staged {
-    stage: Stage,
+pub struct StagedRehearsal {
+    stage: RehearsalOverlay,
     output: ToolOutput,
     effects: Vec<Effect>,
-    shown: Rehearsed,
+    shown: RehearsalResult,
 }
 
-impl Staged {
+impl StagedRehearsal {
     /// Takes in what a command has left on its stage. Blocks.
-    pub(crate) fn of(stage: Stage, performance: Performance) -> Result<Self, NotRehearsed> {
-        let Performance { end, output, took_ms, flaw } = performance;
-        let found = Differences::of(&stage)?;
-        let shown = Rehearsed {
+    pub(crate) fn from_run(
+        stage: RehearsalOverlay,
+        performance: RehearsalRun,
+    ) -> Result<Self, RehearsalError> {
+        let RehearsalRun { end, output, took_ms, flaw } = performance;
+        let found = WorkspaceDiff::from_overlay(&stage)?;
+        let shown = RehearsalResult {
             end,
             output: output.content.clone(),
             digest: found.digest(&output),
@@ -80,7 +83,7 @@ impl Staged {
     }
 
     /// Returns what a person is shown.
-    pub fn shown(&self) -> &Rehearsed {
+    pub fn rehearsal_result(&self) -> &RehearsalResult {
         &self.shown
     }
 
@@ -96,7 +99,7 @@ impl Staged {
 
     /// Makes the workspace what the rehearsal made of it: all of it or nothing. Blocks.
     pub(crate) fn keep(self, agreed: &Digest) -> Result<ToolOutput, ToolError> {
-        let found = Differences::of(&self.stage).map_err(|_| ToolError::OutOfDate)?;
+        let found = WorkspaceDiff::from_overlay(&self.stage).map_err(|_| ToolError::OutOfDate)?;
         let is_whole = found.hindrance().is_none() && self.shown.runs_again.is_none();
         if found.digest(&self.output) != *agreed || !is_whole || self.has_moved() {
             return Err(ToolError::OutOfDate);

@@ -1,32 +1,32 @@
 //! The sandbox: where children run, so that what they do stays within what was judged.
 //!
-//! A child gets a view of the machine made by bubblewrap ([`View`]), in which Landlock and seccomp are
+//! A child gets a view of the machine made by bubblewrap ([`ChildView`]), in which Landlock and seccomp are
 //! a second fence, with limits that the kernel and a watch keep. What the sandbox is worth on this
-//! machine is its [`Level`], found by trying to get out ([`Sandbox::probe`]). [`Sandbox::confine`]
+//! machine is its [`IsolationLevel`], found by trying to get out ([`Sandbox::probe`]). [`Sandbox::confine`]
 //! turns a command line into one that runs inside: for Bash, for MCP servers, for any child.
 
-mod confined;
+mod bwrap_args;
+mod capabilities;
+mod denial_notes;
 mod enter;
-mod fence;
-mod forward;
-mod guarded;
+mod guarded_paths;
+mod landlock;
+mod launch_spec;
 mod limits;
 mod mounts;
-mod notes;
-mod order;
-mod outside;
+mod outside_files;
 mod overlay;
-mod pins;
+mod pinned_folders;
+mod placeholders;
+mod port_forward;
 mod probe;
 mod proxy;
-mod rights;
+mod sandboxed_command;
 mod scratch;
-mod standin;
-mod syscalls;
+mod seccomp;
+mod usage_watch;
 mod variables;
 mod view;
-mod watch;
-mod words;
 
 use std::fmt;
 use std::fs::{self, OpenOptions, Permissions};
@@ -38,16 +38,16 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-pub use confined::{Confined, Start};
 pub use enter::{EnterError, enter};
-pub use limits::Limits;
-pub(crate) use variables::unsteered;
-pub use view::{Network, View};
-pub(crate) use watch::{Exceeded, Watch};
+pub use limits::ResourceLimits;
+pub use sandboxed_command::{CommandSpec, SandboxedCommand};
+pub(crate) use usage_watch::{ExceededLimit, UsageWatch};
+pub(crate) use variables::remove_steering_variables;
+pub use view::{ChildView, NetworkAccess};
 
-use crate::process::{self, Environment, Launch};
+use crate::process::{self, Environment, ProcessLaunch};
 use crate::workspace::Workspace;
-use probe::Ground;
+use probe::ProbeFolder;
 
 /// Where bubblewrap is. Never looked up in a `PATH`, which may lead into a workspace.
 const BUBBLEWRAP: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -57,7 +57,7 @@ const PROBE_LIMIT: Duration = Duration::from_secs(20);
 
 /// What the sandbox is worth, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum IsolationLevel {
     /// Nothing: a command can do what its user can.
     None,
     /// Landlock and seccomp alone: no writing outside, no network, our own state hidden. What is
@@ -69,14 +69,14 @@ pub enum Level {
     Full,
 }
 
-impl Level {
+impl IsolationLevel {
     /// Returns whether a command is held to what its workspace and its call give it.
     pub fn holds(self) -> bool {
         self >= Self::View
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for IsolationLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::None => "none",
@@ -89,42 +89,42 @@ impl fmt::Display for Level {
 
 /// What a sandbox is made of.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct SandboxSetup {
     /// The words that start a program whose `main` calls [`enter`] with the words that follow them:
     /// its path first.
     pub launcher: Vec<String>,
     /// A folder of our own for what the sandbox needs. It is made, and hidden from every child.
     pub state: PathBuf,
     /// How much children may use.
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// Bubblewrap; nothing to look for it where systems have it.
     pub bubblewrap: Option<PathBuf>,
     /// The best level to try, below what there is only in tests.
-    pub at_most: Level,
+    pub at_most: IsolationLevel,
 }
 
-impl Setup {
+impl SandboxSetup {
     /// Returns the setup with this launcher and folder, and all else as usual.
     pub fn new(launcher: Vec<String>, state: PathBuf) -> Self {
-        let limits = Limits::of_machine();
-        Self { launcher, state, limits, bubblewrap: None, at_most: Level::Full }
+        let limits = ResourceLimits::of_machine();
+        Self { launcher, state, limits, bubblewrap: None, at_most: IsolationLevel::Full }
     }
 }
 
 /// A sandbox that children are started in.
 #[derive(Clone, Debug)]
-pub struct Sandbox(Arc<Inner>);
+pub struct Sandbox(Arc<SandboxInner>);
 
 #[derive(Debug)]
-struct Inner {
-    level: Level,
+struct SandboxInner {
+    level: IsolationLevel,
     /// Why it is not the best.
     why: Option<String>,
     launcher: Vec<String>,
     bubblewrap: PathBuf,
     state: PathBuf,
-    limits: Limits,
-    stand_ins: Arc<standin::Shared>,
+    limits: ResourceLimits,
+    stand_ins: Arc<placeholders::PlaceholderRoots>,
 }
 
 impl Sandbox {
@@ -132,7 +132,10 @@ impl Sandbox {
     pub fn off() -> Self {
         // One for all: whoever only judges calls makes many tools.
         static OFF: LazyLock<Sandbox> = LazyLock::new(|| {
-            let mut inner = Inner::new(&Setup::new(Vec::new(), PathBuf::new()), Level::None);
+            let mut inner = SandboxInner::new(
+                &SandboxSetup::new(Vec::new(), PathBuf::new()),
+                IsolationLevel::None,
+            );
             inner.why = Some("it is switched off".to_owned());
             Sandbox(Arc::new(inner))
         });
@@ -140,8 +143,8 @@ impl Sandbox {
     }
 
     /// Returns no sandbox, with a launcher that can still run what nobody was asked about.
-    pub fn switched_off(setup: &Setup) -> Self {
-        let mut inner = Inner::new(setup, Level::None);
+    pub fn switched_off(setup: &SandboxSetup) -> Self {
+        let mut inner = SandboxInner::new(setup, IsolationLevel::None);
         inner.why = Some("it is switched off".to_owned());
         Self(Arc::new(inner))
     }
@@ -152,17 +155,17 @@ impl Sandbox {
     }
 
     /// Finds out what a sandbox is worth here, by really trying, and returns the best that holds.
-    pub async fn probe(setup: Setup) -> Self {
+    pub async fn probe(setup: SandboxSetup) -> Self {
         let mut why = None;
-        for level in [Level::Full, Level::View, Level::Fence] {
+        for level in [IsolationLevel::Full, IsolationLevel::View, IsolationLevel::Fence] {
             if level > setup.at_most {
                 continue;
             }
-            let tried = Self(Arc::new(Inner::new(&setup, level)));
+            let tried = Self(Arc::new(SandboxInner::new(&setup, level)));
             let found = tried.leak().await.unwrap_or_else(|error| Some(error.to_string()));
             match found {
                 None => {
-                    let mut inner = Inner::new(&setup, level);
+                    let mut inner = SandboxInner::new(&setup, level);
                     inner.why = why;
                     return Self(Arc::new(inner));
                 }
@@ -170,13 +173,13 @@ impl Sandbox {
                 Some(leak) => drop(why.get_or_insert(leak)),
             }
         }
-        let mut inner = Inner::new(&setup, Level::None);
+        let mut inner = SandboxInner::new(&setup, IsolationLevel::None);
         inner.why = why;
         Self(Arc::new(inner))
     }
 
     /// Returns what it is worth.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> IsolationLevel {
         self.0.level
     }
 
@@ -199,7 +202,7 @@ impl Sandbox {
         let made = tokio::task::spawn_blocking(move || sandbox.prepare_probe()).await;
         let (ground, confined) = made.map_err(io::Error::other)??;
         let arguments: Vec<_> = confined.arguments().iter().map(String::as_str).collect();
-        let launch = Launch {
+        let launch = ProcessLaunch {
             program: confined.program(),
             arguments: &arguments,
             cwd: Path::new("/"),
@@ -213,10 +216,10 @@ impl Sandbox {
         Ok(ground.leak(if out.trim().is_empty() { &err } else { &out }))
     }
 
-    fn prepare_probe(&self) -> io::Result<(Ground, Confined)> {
+    fn prepare_probe(&self) -> io::Result<(ProbeFolder, SandboxedCommand)> {
         self.0.furnish()?;
         self.0.stand_ins.clear();
-        let ground = Ground::make(&self.0.state)?;
+        let ground = ProbeFolder::make(&self.0.state)?;
         let workspace = Workspace::new([ground.workspace()]).map_err(io::Error::other)?;
         let workspace = workspace.keeping_out_of([ground.hidden()]);
         let launcher = self.0.launcher_inside();
@@ -226,23 +229,23 @@ impl Sandbox {
         let mut arguments = rest.to_vec();
         arguments.extend([probe::PROBE.to_owned(), ground.attempts()?]);
         let cwd = ground.workspace();
-        let start = Start {
+        let start = CommandSpec {
             program: Path::new(program),
             arguments: &arguments,
             cwd: &cwd,
             environment: &Environment::default(),
         };
-        let confined = self.confine(&View::of(&workspace, None), &start)?;
+        let confined = self.confine(&ChildView::for_workspace(&workspace, None), &start)?;
         Ok((ground, confined))
     }
 }
 
-impl Inner {
-    fn new(setup: &Setup, level: Level) -> Self {
-        let Setup { launcher, state, limits, bubblewrap, at_most: _ } = setup.clone();
+impl SandboxInner {
+    fn new(setup: &SandboxSetup, level: IsolationLevel) -> Self {
+        let SandboxSetup { launcher, state, limits, bubblewrap, at_most: _ } = setup.clone();
         let found = BUBBLEWRAP.iter().map(PathBuf::from).find(|it| it.exists());
         let bubblewrap = bubblewrap.or(found).unwrap_or_else(|| PathBuf::from(BUBBLEWRAP[0]));
-        let stand_ins = Arc::new(standin::Shared::new(state.join("stand-ins")));
+        let stand_ins = Arc::new(placeholders::PlaceholderRoots::new(state.join("stand-ins")));
         Self { level, why: None, launcher, bubblewrap, state, limits, stand_ins }
     }
 
@@ -271,7 +274,7 @@ impl Inner {
     fn launcher_inside(&self) -> Vec<String> {
         let mut words = self.launcher.clone();
         if let (true, Some(program)) = (self.level.holds(), words.first_mut()) {
-            words::LAUNCHER.clone_into(program);
+            bwrap_args::LAUNCHER.clone_into(program);
         }
         words
     }

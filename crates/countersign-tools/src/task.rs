@@ -4,15 +4,15 @@
 //! [`Task`], by its name: an agent is not something a tool can make.
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
+use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall, ToolOutput};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::escape::escape_to_line;
 use crate::input;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 
 const DESCRIPTION: &str = "\
 Hands a piece of work to another agent and returns what it reports when it is done.
@@ -90,7 +90,7 @@ pub struct Task {
 
 /// A piece of work to be handed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Work {
+pub struct DelegatedTask {
     /// What it is, in a few words.
     pub description: String,
     /// What the agent is told.
@@ -101,7 +101,7 @@ pub struct Work {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct TaskInput {
     /// What the work is, in three to five words; the user sees it.
     description: String,
     /// The work: everything the agent has to know.
@@ -132,23 +132,23 @@ impl Task {
     }
 
     /// Reads the work that a call hands on.
-    pub fn work(call: &ToolCall) -> Result<Work, Invalid> {
-        let (Input { description, prompt, subagent_type: kind }, _) = read(call)?;
+    pub fn work(call: &ToolCall) -> Result<DelegatedTask, InvalidCall> {
+        let (TaskInput { description, prompt, subagent_type: kind }, _) = read(call)?;
         if prompt.trim().is_empty() {
-            return Err(Invalid("`prompt` is empty: say what the agent is to do".to_owned()));
+            return Err(InvalidCall("`prompt` is empty: say what the agent is to do".to_owned()));
         }
-        Ok(Work { description, prompt, kind })
+        Ok(DelegatedTask { description, prompt, kind })
     }
 }
 
 impl Planner for Task {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let Work { description, kind, .. } = Self::work(call)?;
-        let (_, asked) = read::<Input>(call)?;
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let DelegatedTask { description, kind, .. } = Self::work(call)?;
+        let (_, asked) = read::<TaskInput>(call)?;
         Ok(starting(kind.name(), &description, asked))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Self::work(call)?;
         Ok(input::as_preview(call))
     }
@@ -165,25 +165,25 @@ impl Tool for Task {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<TaskInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
-    async fn run(&self, _: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, _: VerifiedPermit, _: CancellationToken) -> Result<ToolOutput, ToolError> {
         Err(ToolError::invalid("there is no agent here that work could be handed to"))
     }
 }
 
 /// The same tool of an agent that is not ours: it has agents and options of its own.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskOfOthers;
+pub(crate) struct ForeignTask;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InputOfOthers {
+struct ForeignTaskInput {
     description: String,
     #[serde(rename = "prompt")]
     _prompt: String,
@@ -205,30 +205,31 @@ struct InputOfOthers {
     _isolation: Option<String>,
 }
 
-impl Planner for TaskOfOthers {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (input, asked) = read::<InputOfOthers>(call)?;
+impl Planner for ForeignTask {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let (input, asked) = read::<ForeignTaskInput>(call)?;
         let agent = input.subagent_type.as_deref().unwrap_or("general-purpose");
         Ok(starting(agent, &input.description, asked))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        read::<InputOfOthers>(call)?;
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
+        read::<ForeignTaskInput>(call)?;
         Ok(input::as_preview(call))
     }
 }
 
-fn starting(agent: &str, description: &str, asked: Option<String>) -> Plan {
-    let summary = format!("Start the agent `{}`: {}", shown(agent), shown(description));
+fn starting(agent: &str, description: &str, asked: Option<String>) -> CallPlan {
+    let summary =
+        format!("Start the agent `{}`: {}", escape_to_line(agent), escape_to_line(description));
     let mut effects = vec![Effect::SpawnAgent { agent: agent.to_owned() }];
     effects.extend(asked.map(|field| Effect::Forbidden {
         why: format!("a child agent never has more authority than its parent (`{field}`)"),
     }));
-    Plan::new(effects, summary)
+    CallPlan::new(effects, summary)
 }
 
 /// Reads the work that is handed on, and what leave is asked for with it.
-fn read<I: for<'de> Deserialize<'de>>(call: &ToolCall) -> Result<(I, Option<String>), Invalid> {
+fn read<I: for<'de> Deserialize<'de>>(call: &ToolCall) -> Result<(I, Option<String>), InvalidCall> {
     let mut call = call.clone();
     let mut asked = None;
     if let Value::Object(fields) = &mut call.input {

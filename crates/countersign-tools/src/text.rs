@@ -6,7 +6,7 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 
 /// How a file writes its text down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub(crate) enum TextEncoding {
     Utf8,
     Utf8Bom,
     Utf16Le,
@@ -15,22 +15,22 @@ pub(crate) enum Encoding {
 
 /// The content of a file that is text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct DecodedText {
     /// Without the byte order mark.
     pub(crate) content: String,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: TextEncoding,
 }
 
 /// Why a file is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotText {
+pub(crate) enum TextDecodeError {
     #[error("is a binary file")]
     Binary,
     #[error("is in an encoding that is neither UTF-8 nor UTF-16 with a byte order mark")]
     UnknownEncoding,
 }
 
-impl Encoding {
+impl TextEncoding {
     /// Returns the encoding a file starts in, by its byte order mark.
     pub(crate) fn at_start_of(bytes: &[u8]) -> Self {
         match bytes {
@@ -70,10 +70,10 @@ impl Encoding {
     }
 }
 
-impl Text {
+impl DecodedText {
     /// Reads bytes as text; what would not come back the same when written is no text.
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, NotText> {
-        let encoding = Encoding::at_start_of(bytes);
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, TextDecodeError> {
+        let encoding = TextEncoding::at_start_of(bytes);
         let body = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
         let wide = |encoding: &'static encoding_rs::Encoding| {
             encoding
@@ -81,15 +81,17 @@ impl Text {
                 .map(std::borrow::Cow::into_owned)
         };
         let content = match encoding {
-            Encoding::Utf8 | Encoding::Utf8Bom => std::str::from_utf8(body).ok().map(str::to_owned),
-            Encoding::Utf16Le => wide(UTF_16LE),
-            Encoding::Utf16Be => wide(UTF_16BE),
+            TextEncoding::Utf8 | TextEncoding::Utf8Bom => {
+                std::str::from_utf8(body).ok().map(str::to_owned)
+            }
+            TextEncoding::Utf16Le => wide(UTF_16LE),
+            TextEncoding::Utf16Be => wide(UTF_16BE),
         };
         match content {
-            Some(content) if content.contains('\0') => Err(NotText::Binary),
+            Some(content) if content.contains('\0') => Err(TextDecodeError::Binary),
             Some(content) => Ok(Self { content, encoding }),
-            None if bytes.contains(&0) => Err(NotText::Binary),
-            None => Err(NotText::UnknownEncoding),
+            None if bytes.contains(&0) => Err(TextDecodeError::Binary),
+            None => Err(TextDecodeError::UnknownEncoding),
         }
     }
 }
@@ -105,7 +107,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// Returns a time as people say it.
-pub(crate) fn spoken(time: Duration) -> String {
+pub(crate) fn format_duration(time: Duration) -> String {
     match (time.as_secs(), time.subsec_millis()) {
         (0, millis) => format!("{millis}ms"),
         (seconds @ 1..60, 0) => format!("{seconds}s"),
@@ -129,10 +131,18 @@ mod tests {
 
     #[test]
     fn binary_and_unknown_encodings_are_no_text() {
-        assert_eq!(Text::decode(b"a\0b"), Err(NotText::Binary));
-        assert_eq!(Text::decode(b"caf\xe9"), Err(NotText::UnknownEncoding));
-        assert_eq!(Text::decode(b"\xff\xfea"), Err(NotText::UnknownEncoding), "half a unit");
-        assert_eq!(Text::decode(b"\xff\xfe\x00\xd8"), Err(NotText::Binary), "half a pair");
+        assert_eq!(DecodedText::decode(b"a\0b"), Err(TextDecodeError::Binary));
+        assert_eq!(DecodedText::decode(b"caf\xe9"), Err(TextDecodeError::UnknownEncoding));
+        assert_eq!(
+            DecodedText::decode(b"\xff\xfea"),
+            Err(TextDecodeError::UnknownEncoding),
+            "half a unit"
+        );
+        assert_eq!(
+            DecodedText::decode(b"\xff\xfe\x00\xd8"),
+            Err(TextDecodeError::Binary),
+            "half a pair"
+        );
     }
 
     #[test]
@@ -143,18 +153,19 @@ mod tests {
 
     #[test]
     fn times_are_said_as_people_say_them() {
-        let said = [50, 1_500, 30_000, 120_000, 61_000].map(|ms| spoken(Duration::from_millis(ms)));
+        let said = [50, 1_500, 30_000, 120_000, 61_000]
+            .map(|ms| format_duration(Duration::from_millis(ms)));
         assert_eq!(said, ["50ms", "1.500s", "30s", "2m 0s", "1m 1s"]);
     }
 
     proptest! {
         #[test]
         fn what_was_decoded_is_written_back_byte_by_byte(content in "[^\0\u{feff}]*") {
-            use Encoding::{Utf8, Utf8Bom, Utf16Be, Utf16Le};
+            use TextEncoding::{Utf8, Utf8Bom, Utf16Be, Utf16Le};
             for encoding in [Utf8, Utf8Bom, Utf16Le, Utf16Be] {
                 let bytes = encoding.encode(&content);
-                let text = Text::decode(&bytes).unwrap();
-                prop_assert_eq!(&text, &Text { content: content.clone(), encoding });
+                let text = DecodedText::decode(&bytes).unwrap();
+                prop_assert_eq!(&text, &DecodedText { content: content.clone(), encoding });
                 prop_assert_eq!(text.encoding.encode(&text.content), bytes);
             }
         }

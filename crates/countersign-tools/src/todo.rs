@@ -6,16 +6,16 @@
 mod list;
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput};
+use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall, ToolOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::list::Note;
+use self::list::TodoItem;
 pub use self::list::TodoList;
 use crate::input;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
 
 const WRITING: &str = "\
@@ -59,14 +59,14 @@ pub struct TodoRead {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Notes {
+struct TodoWriteInput {
     /// All tasks, in the order in which they are to be done.
-    todos: Vec<Note>,
+    todos: Vec<TodoItem>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct TodoReadInput {}
 
 impl TodoWrite {
     /// Returns the tool, not asking before it runs. [`TodoRead`] reads the same list if it has it too.
@@ -94,17 +94,17 @@ impl TodoRead {
     }
 }
 
-fn read(call: &ToolCall) -> Result<Vec<Note>, Invalid> {
-    let Notes { todos } = input::parse(call)?;
+fn read(call: &ToolCall) -> Result<Vec<TodoItem>, InvalidCall> {
+    let TodoWriteInput { todos } = input::parse(call)?;
     if todos.len() > TASKS {
-        return Err(Invalid(format!("`todos`: at most {TASKS}; put some together")));
+        return Err(InvalidCall(format!("`todos`: at most {TASKS}; put some together")));
     }
     for (index, note) in todos.iter().enumerate() {
         if note.content.trim().is_empty() {
-            return Err(Invalid(format!("`todos[{index}].content` is empty: say what to do")));
+            return Err(InvalidCall(format!("`todos[{index}].content` is empty: say what to do")));
         }
         if note.content.len() > TASK_LIMIT {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`todos[{index}].content` is longer than {TASK_LIMIT} bytes: say it shorter"
             )));
         }
@@ -112,31 +112,31 @@ fn read(call: &ToolCall) -> Result<Vec<Note>, Invalid> {
     Ok(todos)
 }
 
-fn look_around(workspace: &Workspace, call: &ToolCall) -> Result<Vec<Effect>, Invalid> {
+fn look_around(workspace: &Workspace, call: &ToolCall) -> Result<Vec<Effect>, InvalidCall> {
     Ok(vec![Effect::Read(workspace.resolve(&call.cwd, ".")?)])
 }
 
 impl Planner for TodoWrite {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let todos = read(call)?;
         let summary = format!("Note {} tasks", todos.len());
-        Ok(Plan::new(look_around(&self.workspace, call)?, summary))
+        Ok(CallPlan::new(look_around(&self.workspace, call)?, summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         read(call)?;
         Ok(input::as_preview(call))
     }
 }
 
 impl Planner for TodoRead {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        input::parse::<Nothing>(call)?;
-        Ok(Plan::new(look_around(&self.workspace, call)?, "Read the noted tasks"))
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        input::parse::<TodoReadInput>(call)?;
+        Ok(CallPlan::new(look_around(&self.workspace, call)?, "Read the noted tasks"))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
-        input::parse::<Nothing>(call)?;
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
+        input::parse::<TodoReadInput>(call)?;
         Ok(input::as_preview(call))
     }
 }
@@ -152,14 +152,18 @@ impl Tool for TodoWrite {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Notes>()
+        input::schema_of::<TodoWriteInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
-    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        permit: VerifiedPermit,
+        _: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
         let told = self.list.put(permit.call(), read(permit.call())?);
         Ok(ToolOutput::ok(told))
     }
@@ -176,14 +180,18 @@ impl Tool for TodoRead {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Nothing>()
+        input::schema_of::<TodoReadInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
-    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::ok(self.list.told(permit.call())))
+    async fn run(
+        &self,
+        permit: VerifiedPermit,
+        _: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::ok(self.list.render_for_call(permit.call())))
     }
 }

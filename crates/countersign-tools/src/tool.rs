@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    ClientLook, Effect, Invalid, Permit, Planner, Target, ToolCall, ToolOutput,
+    ClientLook, Effect, EffectTarget, InvalidCall, Permit, Planner, ToolCall, ToolOutput,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::rehearsal::{NotRehearsed, Staged};
+use crate::rehearsal::{RehearsalError, StagedRehearsal};
 
 /// Something a model can call.
 ///
@@ -36,8 +36,8 @@ pub trait Tool: Planner {
     async fn needs_approval(&self, params: &Value) -> bool;
 
     /// Returns what this machine says of a call that it would run for a server. May read files.
-    fn look(&self, _call: &ToolCall) -> Result<ClientLook, Invalid> {
-        Err(Invalid("nothing has to be said of this call".to_owned()))
+    fn client_look(&self, _call: &ToolCall) -> Result<ClientLook, InvalidCall> {
+        Err(InvalidCall("nothing has to be said of this call".to_owned()))
     }
 
     /// Runs what the permit gives leave for. [`run()`] calls this, and nobody else can.
@@ -46,7 +46,7 @@ pub trait Tool: Planner {
     /// place where nothing is half done and says [`ToolError::Interrupted`].
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError>;
 
@@ -56,8 +56,8 @@ pub trait Tool: Planner {
         &self,
         _call: &ToolCall,
         _cancel: CancellationToken,
-    ) -> Result<Staged, NotRehearsed> {
-        Err(NotRehearsed("only commands are tried out".to_owned()))
+    ) -> Result<StagedRehearsal, RehearsalError> {
+        Err(RehearsalError("only commands are tried out".to_owned()))
     }
 
     /// Returns whether calls of this tool can be tried out at all.
@@ -69,14 +69,14 @@ pub trait Tool: Planner {
 /// A permit whose call was planned once more, just now, and would still do what was judged.
 // INVARIANT: only `run()` makes one.
 #[derive(Debug)]
-pub struct Cleared(Permit);
+pub struct VerifiedPermit(Permit);
 
-impl Cleared {
+impl VerifiedPermit {
     /// Checks that where a path leads is what was judged.
     ///
     /// A tool that resolves a path when it runs does so once more, and a link may have been swapped
     /// since the plan. What is opened after this must be opened at the target, through no link.
-    pub fn check_reach(&self, target: &Target) -> Result<(), ToolError> {
+    pub fn check_reach(&self, target: &EffectTarget) -> Result<(), ToolError> {
         let judged = |effect: &Effect| match effect {
             Effect::Read(judged)
             | Effect::ReadAll(judged)
@@ -98,7 +98,7 @@ impl Cleared {
     }
 }
 
-impl std::ops::Deref for Cleared {
+impl std::ops::Deref for VerifiedPermit {
     type Target = Permit;
 
     fn deref(&self) -> &Permit {
@@ -111,7 +111,7 @@ impl std::ops::Deref for Cleared {
 pub enum ToolError {
     /// The call cannot run as it was made.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    Invalid(#[from] InvalidCall),
     /// A file is no longer the one the decision was bound to.
     #[error("`{path}` has changed since it was approved; read it again and make the change anew")]
     Drift {
@@ -155,7 +155,7 @@ pub enum ToolError {
 impl ToolError {
     /// Returns the error of a call that cannot run as it was made.
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
-        Self::Invalid(Invalid(text.into()))
+        Self::Invalid(InvalidCall(text.into()))
     }
 
     /// Returns a stable word for programs, to go with the text.
@@ -192,9 +192,9 @@ pub async fn run(
 pub async fn keep_rehearsed(
     tool: Arc<dyn Tool>,
     permit: Permit,
-    staged: Staged,
+    staged: StagedRehearsal,
 ) -> Result<ToolOutput, ToolError> {
-    let Cleared(permit) = cleared(&tool, permit).await?;
+    let VerifiedPermit(permit) = cleared(&tool, permit).await?;
     let keeping = tokio::task::spawn_blocking(move || match permit.rehearsal() {
         Some(agreed) => staged.keep(agreed),
         None => Err(ToolError::OutOfDate),
@@ -202,25 +202,29 @@ pub async fn keep_rehearsed(
     keeping.await.map_err(|_| ToolError::Broken)?
 }
 
-async fn cleared(tool: &Arc<dyn Tool>, permit: Permit) -> Result<Cleared, ToolError> {
+async fn cleared(tool: &Arc<dyn Tool>, permit: Permit) -> Result<VerifiedPermit, ToolError> {
     let planner = tool.clone();
     let checking = tokio::task::spawn_blocking(move || {
         let plan = planner.plan(permit.call())?;
-        if plan.effects == permit.effects() { Ok(Cleared(permit)) } else { Err(ToolError::Moved) }
+        if plan.effects == permit.effects() {
+            Ok(VerifiedPermit(permit))
+        } else {
+            Err(ToolError::Moved)
+        }
     });
     checking.await.map_err(|_| ToolError::Broken)?
 }
 
-type Answer = Pin<Box<dyn Future<Output = bool> + Send>>;
+type ConditionFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// Whether a tool asks before it runs: a plain flag, or a look at the parameters.
 #[derive(Clone)]
-pub struct NeedsApproval(Rule);
+pub struct NeedsApproval(ApprovalCondition);
 
 #[derive(Clone)]
-enum Rule {
+enum ApprovalCondition {
     Flag(bool),
-    Predicate(Arc<dyn Fn(Value) -> Answer + Send + Sync>),
+    Predicate(Arc<dyn Fn(Value) -> ConditionFuture + Send + Sync>),
 }
 
 impl NeedsApproval {
@@ -239,29 +243,29 @@ impl NeedsApproval {
         F: Fn(Value) -> A + Send + Sync + 'static,
         A: Future<Output = bool> + Send + 'static,
     {
-        Self(Rule::Predicate(Arc::new(move |params| Box::pin(predicate(params)))))
+        Self(ApprovalCondition::Predicate(Arc::new(move |params| Box::pin(predicate(params)))))
     }
 
     /// Returns what the rule says of a call with these parameters.
-    pub async fn of(&self, params: &Value) -> bool {
+    pub async fn applies_to(&self, params: &Value) -> bool {
         match &self.0 {
-            Rule::Flag(asks) => *asks,
-            Rule::Predicate(predicate) => predicate(params.clone()).await,
+            ApprovalCondition::Flag(asks) => *asks,
+            ApprovalCondition::Predicate(predicate) => predicate(params.clone()).await,
         }
     }
 }
 
 impl From<bool> for NeedsApproval {
     fn from(asks: bool) -> Self {
-        Self(Rule::Flag(asks))
+        Self(ApprovalCondition::Flag(asks))
     }
 }
 
 impl fmt::Debug for NeedsApproval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Rule::Flag(asks) => write!(f, "NeedsApproval({asks})"),
-            Rule::Predicate(_) => f.write_str("NeedsApproval(…)"),
+            ApprovalCondition::Flag(asks) => write!(f, "NeedsApproval({asks})"),
+            ApprovalCondition::Predicate(_) => f.write_str("NeedsApproval(…)"),
         }
     }
 }

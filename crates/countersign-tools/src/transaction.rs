@@ -5,33 +5,33 @@
 
 use std::path::PathBuf;
 
-use crate::disk::{self, DiskError, Snapshot, Standing};
+use crate::disk::{self, DiskError, FileSnapshot, LoadedFile};
 use crate::tool::ToolError;
 
 /// What is to be done to one file or folder. Paths are as the call gives them.
-pub(crate) enum Step {
+pub(crate) enum FileStep {
     Write {
         path: String,
-        standing: Standing,
+        standing: FileSnapshot,
         bytes: Vec<u8>,
         executable: Option<bool>,
     },
     Link {
         path: String,
-        standing: Standing,
+        standing: FileSnapshot,
         to: String,
     },
     Move {
         path: String,
-        from: Box<Standing>,
+        from: Box<FileSnapshot>,
         to_path: String,
-        to: Box<Standing>,
+        to: Box<FileSnapshot>,
         bytes: Vec<u8>,
         executable: Option<bool>,
     },
     Delete {
         path: String,
-        standing: Standing,
+        standing: FileSnapshot,
     },
     /// Sets the permission bits of a file, after all else that is done to it.
     Mode {
@@ -55,8 +55,8 @@ pub(crate) enum Step {
 }
 
 /// Does all of it, or nothing.
-pub(crate) fn carry_out(steps: Vec<Step>) -> Result<(), ToolError> {
-    let mut done: Vec<Step> = Vec::with_capacity(steps.len());
+pub(crate) fn carry_out(steps: Vec<FileStep>) -> Result<(), ToolError> {
+    let mut done: Vec<FileStep> = Vec::with_capacity(steps.len());
     for step in steps {
         if let Err(error) = step.run() {
             let undone = done.iter().rev().filter(|step| step.undo().is_err());
@@ -71,7 +71,7 @@ pub(crate) fn carry_out(steps: Vec<Step>) -> Result<(), ToolError> {
     Ok(())
 }
 
-impl Step {
+impl FileStep {
     fn path(&self) -> &str {
         match self {
             Self::Write { path, .. }
@@ -87,7 +87,7 @@ impl Step {
     fn run(&self) -> Result<(), ToolError> {
         let at = |path: &str| {
             let path = path.to_owned();
-            move |error: DiskError| error.at(&path)
+            move |error: DiskError| error.into_tool_error(&path)
         };
         match self {
             Self::Write { path, standing, bytes, executable } => standing
@@ -136,13 +136,13 @@ impl Step {
 }
 
 /// Makes a place what it was, where it still holds what was put there.
-fn put_back(before: &Standing, put: Option<&[u8]>) -> Result<(), DiskError> {
-    let now = before.again()?;
+fn put_back(before: &FileSnapshot, put: Option<&[u8]>) -> Result<(), DiskError> {
+    let now = before.reread()?;
     if now.snapshot.as_ref().map(|now| now.bytes.as_slice()) != put {
         return Err(DiskError::Changed);
     }
     match &before.snapshot {
-        Some(Snapshot { bytes, .. }) => now.replace_like(bytes, before.snapshot.as_ref(), None),
+        Some(LoadedFile { bytes, .. }) => now.replace_like(bytes, before.snapshot.as_ref(), None),
         None => now.remove(),
     }
 }
@@ -164,8 +164,8 @@ mod tests {
             fs::write(file(name), name).unwrap();
         }
         fs::set_permissions(file("deleted"), fs::Permissions::from_mode(0o600)).unwrap();
-        let standing = |name: &str| Standing::read(&file(name)).unwrap();
-        let write = |name: &str| Step::Write {
+        let standing = |name: &str| FileSnapshot::read(&file(name)).unwrap();
+        let write = |name: &str| FileStep::Write {
             path: name.to_owned(),
             standing: standing(name),
             bytes: b"new".to_vec(),
@@ -174,9 +174,9 @@ mod tests {
         let steps = vec![
             write("changed"),
             write("made"),
-            Step::Link { path: "link".into(), standing: standing("link"), to: "made".into() },
-            Step::Delete { path: "deleted".into(), standing: standing("deleted") },
-            Step::Move {
+            FileStep::Link { path: "link".into(), standing: standing("link"), to: "made".into() },
+            FileStep::Delete { path: "deleted".into(), standing: standing("deleted") },
+            FileStep::Move {
                 path: "moved".into(),
                 from: standing("moved").into(),
                 to_path: "there".into(),
@@ -204,9 +204,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         fs::write(root.join("a"), "old").unwrap();
-        let standing = Standing::read(&root.join("a")).unwrap();
-        let step =
-            Step::Write { path: "a".into(), standing, bytes: b"new".to_vec(), executable: None };
+        let standing = FileSnapshot::read(&root.join("a")).unwrap();
+        let step = FileStep::Write {
+            path: "a".into(),
+            standing,
+            bytes: b"new".to_vec(),
+            executable: None,
+        };
         step.run().unwrap();
         fs::write(root.join("a"), "newer, by somebody else").unwrap();
         assert!(matches!(step.undo(), Err(DiskError::Changed)));

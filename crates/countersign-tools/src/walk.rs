@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_core::{Invalid, Target};
+use countersign_core::{EffectTarget, InvalidCall};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,7 @@ const ASK_EVERY: usize = 64;
 /// Returns a walk through a folder, to be narrowed further.
 ///
 /// Hidden files are part of it, git's own folder is not, and what `.gitignore` names neither.
-pub(crate) fn through(folder: &Path) -> WalkBuilder {
+pub(crate) fn walk_folder(folder: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(folder);
     builder
         .hidden(false)
@@ -53,11 +53,14 @@ pub(crate) fn each_file<'s, V: FnMut(&DirEntry) + Send + 's>(
 }
 
 /// Checks that there is something to walk through.
-pub(crate) fn check_exists(path: &str, target: &Target) -> Result<std::fs::Metadata, Invalid> {
+pub(crate) fn check_exists(
+    path: &str,
+    target: &EffectTarget,
+) -> Result<std::fs::Metadata, InvalidCall> {
     target.path.metadata().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Invalid(format!("`{path}` does not exist; leave `path` out to search everywhere"))
+            InvalidCall(format!("`{path}` does not exist; leave `path` out to search everywhere"))
         }
-        _ => Invalid(format!("could not open `{path}`: {error}")),
+        _ => InvalidCall(format!("could not open `{path}`: {error}")),
     })
 }

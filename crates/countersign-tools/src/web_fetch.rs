@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    Effect, Host, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput, UrlError,
+    CallPlan, Effect, InvalidCall, Permit, Planner, Preview, ToolCall, ToolOutput, UrlError,
+    UrlHost,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,11 +18,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::fetch::Answer;
-pub use self::resolver::{FixedResolver, Resolver, SystemResolver};
+use self::fetch::FetchOutcome;
+pub use self::resolver::{FixedResolver, HostResolver, SystemResolver};
+use crate::escape::escape_to_line;
 use crate::input;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 
 const DESCRIPTION: &str = "\
 Fetches a page of the web and returns it as Markdown.
@@ -43,7 +44,7 @@ const URL_LIMIT: usize = 8 * 1024;
 /// The tool that fetches a page.
 #[derive(Clone, Debug)]
 pub struct WebFetch {
-    resolver: Arc<dyn Resolver>,
+    resolver: Arc<dyn HostResolver>,
     /// Whether others run the calls: then what is private is for people to decide on.
     only_judges: bool,
     needs_approval: NeedsApproval,
@@ -51,7 +52,7 @@ pub struct WebFetch {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct WebFetchInput {
     /// The URL to fetch.
     url: String,
     /// What you look for in the page; the user sees it.
@@ -76,7 +77,7 @@ impl WebFetch {
     }
 
     /// Returns the tool with another way to find hosts.
-    pub fn with_resolver(resolver: impl Resolver) -> Self {
+    pub fn with_resolver(resolver: impl HostResolver) -> Self {
         let resolver = Arc::new(resolver);
         Self { resolver, only_judges: false, needs_approval: false.into() }
     }
@@ -92,28 +93,28 @@ impl WebFetch {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Input, Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<WebFetchInput, InvalidCall> {
+        let input: WebFetchInput = input::parse(call)?;
         if input.url.len() > URL_LIMIT {
-            return Err(Invalid(format!("`url` is longer than {URL_LIMIT} bytes: shorten it")));
+            return Err(InvalidCall(format!("`url` is longer than {URL_LIMIT} bytes: shorten it")));
         }
-        match Host::of_url(&input.url) {
-            Ok(Host::Private(name)) if !self.only_judges => Err(Invalid(format!(
+        match UrlHost::from_url(&input.url) {
+            Ok(UrlHost::Private(name)) if !self.only_judges => Err(InvalidCall(format!(
                 "`{name}` is this machine or one on its network, and WebFetch only fetches what is \
                  public; if the user wants it, use `curl` with Bash"
             ))),
             // What is no web address is denied by the plan, in the words of a refusal.
             Ok(_) | Err(UrlError::Scheme(_)) => Ok(input),
-            Err(error) => Err(Invalid(format!("`url`: {error}"))),
+            Err(error) => Err(InvalidCall(format!("`url`: {error}"))),
         }
     }
 
     async fn fetch(&self, permit: &Permit) -> Result<ToolOutput, ToolError> {
-        let Input { url: text, offset, .. } = self.read(permit.call())?;
+        let WebFetchInput { url: text, offset, .. } = self.read(permit.call())?;
         let url = Url::parse(&text).map_err(|error| ToolError::invalid(error.to_string()))?;
         match fetch::fetch(&*self.resolver, url).await {
-            Ok(Answer::Page(fetched)) => Ok(page::show(fetched, offset).await),
-            Ok(Answer::Elsewhere { to, why }) => Ok(ToolOutput::ok(format!(
+            Ok(FetchOutcome::Page(fetched)) => Ok(page::show(fetched, offset).await),
+            Ok(FetchOutcome::Elsewhere { to, why }) => Ok(ToolOutput::ok(format!(
                 "`{text}` redirects to another place, which was not fetched ({why}):\n{to}\nCall \
                  WebFetch again with that URL if you want it."
             ))),
@@ -128,21 +129,21 @@ impl WebFetch {
 
 /// Returns what asking a URL does.
 fn effects(url: &str) -> Vec<Effect> {
-    let host = match Host::of_url(url) {
+    let host = match UrlHost::from_url(url) {
         Ok(host) => host,
         Err(error) => return vec![Effect::Forbidden { why: error.to_string() }],
     };
     let net = Effect::Net { host: Some(host.to_string()) };
     match host {
-        Host::Named(_) | Host::Public(_) => vec![net],
-        Host::Private(name) => {
+        UrlHost::Named(_) | UrlHost::Public(_) => vec![net],
+        UrlHost::Private(name) => {
             let why = format!(
                 "`{name}` is this machine or one on its network: what answers there, and what a \
                  request does, is not known"
             );
             vec![net, Effect::Opaque { why }]
         }
-        Host::Metadata(_) => {
+        UrlHost::Metadata(_) => {
             let why = "it asks the cloud's metadata endpoint, which hands out credentials";
             vec![net, Effect::Forbidden { why: why.to_owned() }]
         }
@@ -150,13 +151,13 @@ fn effects(url: &str) -> Vec<Effect> {
 }
 
 impl Planner for WebFetch {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let input = self.read(call)?;
-        let summary = format!("Fetch `{}`", shown(&input.url));
-        Ok(Plan::new(effects(&input.url), summary))
+        let summary = format!("Fetch `{}`", escape_to_line(&input.url));
+        Ok(CallPlan::new(effects(&input.url), summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -173,16 +174,16 @@ impl Tool for WebFetch {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<WebFetchInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         tokio::select! {

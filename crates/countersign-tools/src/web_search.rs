@@ -6,17 +6,19 @@ mod engine;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_core::{Effect, Invalid, Permit, Plan, Planner, Preview, ToolCall, ToolOutput};
+use countersign_core::{
+    CallPlan, Effect, InvalidCall, Permit, Planner, Preview, ToolCall, ToolOutput,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::brave::BraveSearch;
-pub use self::engine::{FixedSearch, Found, SearchEngine, SearchError};
+pub use self::engine::{FixedSearch, SearchEngine, SearchError, SearchHit};
+use crate::escape::escape_to_line;
 use crate::input;
-use crate::shown::shown;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 
 const DESCRIPTION: &str = "\
 Searches the web and returns titles, addresses and short extracts of what was found.
@@ -48,7 +50,7 @@ pub struct WebSearch {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct WebSearchInput {
     /// What to search for.
     query: String,
     /// Return only results of these domains.
@@ -87,18 +89,18 @@ impl WebSearch {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<Input, Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<WebSearchInput, InvalidCall> {
+        let input: WebSearchInput = input::parse(call)?;
         if input.query.trim().is_empty() {
-            return Err(Invalid("`query` is empty: say what to search for".to_owned()));
+            return Err(InvalidCall("`query` is empty: say what to search for".to_owned()));
         }
         if input.query.len() > QUERY_LIMIT {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`query` is longer than {QUERY_LIMIT} bytes: ask shorter"
             )));
         }
         if self.engine.is_none() && !self.only_judges {
-            return Err(Invalid(NOT_CONFIGURED.to_owned()));
+            return Err(InvalidCall(NOT_CONFIGURED.to_owned()));
         }
         Ok(input)
     }
@@ -117,8 +119,8 @@ impl WebSearch {
     }
 }
 
-impl Input {
-    fn wants(&self, found: &Found) -> bool {
+impl WebSearchInput {
+    fn wants(&self, found: &SearchHit) -> bool {
         let below = |domains: &Option<Vec<String>>| {
             domains.iter().flatten().any(|domain| found.is_of(domain))
         };
@@ -127,11 +129,11 @@ impl Input {
     }
 }
 
-fn told(found: &[Found]) -> String {
+fn told(found: &[SearchHit]) -> String {
     if found.is_empty() {
         return "Nothing was found. Try other words, or fewer.".to_owned();
     }
-    let entries = found.iter().enumerate().map(|(index, Found { title, url, extract })| {
+    let entries = found.iter().enumerate().map(|(index, SearchHit { title, url, extract })| {
         format!("{}. {title}\n   {url}\n   {extract}", index + 1)
     });
     let entries: Vec<String> = entries.collect();
@@ -139,15 +141,15 @@ fn told(found: &[Found]) -> String {
 }
 
 impl Planner for WebSearch {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let input = self.read(call)?;
-        let summary = format!("Search the web for `{}`", shown(&input.query));
+        let summary = format!("Search the web for `{}`", escape_to_line(&input.query));
         // Which engine answers is, elsewhere, the business of whoever runs it.
         let host = self.engine.as_ref().map(|engine| engine.host());
-        Ok(Plan::new(vec![Effect::Net { host }], summary))
+        Ok(CallPlan::new(vec![Effect::Net { host }], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -164,16 +166,16 @@ impl Tool for WebSearch {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<WebSearchInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         tokio::select! {

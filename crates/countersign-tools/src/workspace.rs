@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{Invalid, Place, SecretNames, Target, lexical};
+use countersign_core::{EffectTarget, InvalidCall, PathClass, SecretNames, normalize_lexically};
 
+use crate::escape::escape_to_line;
 use crate::path;
-use crate::shown::shown;
 
 /// How many links a path may go through, as in the kernel.
 const LINK_LIMIT: usize = 40;
@@ -77,7 +77,7 @@ impl Workspace {
     /// rest attached.
     ///
     /// A relative path starts from `cwd`; `~` is a name like any other.
-    pub fn resolve(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
+    pub fn resolve(&self, cwd: &Path, path: &str) -> Result<EffectTarget, InvalidCall> {
         self.resolve_with(cwd, path, read_link)
     }
 
@@ -87,43 +87,45 @@ impl Workspace {
         cwd: &Path,
         path: &str,
         read_link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
-    ) -> Result<Target, Invalid> {
+    ) -> Result<EffectTarget, InvalidCall> {
         if path.is_empty() {
-            return Err(Invalid("the path is empty: name a file or folder".to_owned()));
+            return Err(InvalidCall("the path is empty: name a file or folder".to_owned()));
         }
         if path.contains('\0') {
-            return Err(Invalid("the path holds a NUL character: no file has such a name".into()));
+            return Err(InvalidCall(
+                "the path holds a NUL character: no file has such a name".into(),
+            ));
         }
         let whole = cwd.join(path);
         if !whole.is_absolute() {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`{}` is relative and the call has no absolute folder to start from: give an \
                  absolute path",
-                shown(path)
+                escape_to_line(path)
             )));
         }
         let path = follow_links(&whole, read_link)?;
         let place = self.place(&path);
-        Ok(Target::new(path, place).written(lexical(&whole)))
+        Ok(EffectTarget::new(path, place).with_written_path(normalize_lexically(&whole)))
     }
 
     /// Returns where a path leads that a model wrote: as [`Workspace::resolve`], and refusing what
     /// no path of a call may look like.
-    pub(crate) fn find(&self, cwd: &Path, path: &str) -> Result<Target, Invalid> {
+    pub(crate) fn find(&self, cwd: &Path, path: &str) -> Result<EffectTarget, InvalidCall> {
         path::check(path)?;
         let target = self.resolve(cwd, path)?;
         if self.off_limits.iter().any(|own| target.path.starts_with(own)) {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`{}` is where Countersign keeps its own state: no tool touches it",
-                shown(path)
+                escape_to_line(path)
             )));
         }
         Ok(target)
     }
 
     /// Returns the place of a path that is resolved already.
-    pub(crate) fn place(&self, path: &Path) -> Place {
-        Place::of(path, &self.roots)
+    pub(crate) fn place(&self, path: &Path) -> PathClass {
+        PathClass::from_path(path, &self.roots)
     }
 
     /// Returns which names in a resolved folder may hold secrets.
@@ -133,7 +135,7 @@ impl Workspace {
 }
 
 /// One step of a path still to be taken.
-enum Step {
+enum PathStep {
     Root,
     Up,
     Down(OsString),
@@ -145,30 +147,31 @@ enum Step {
 pub(crate) fn follow_links(
     path: &Path,
     read_link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
-) -> Result<PathBuf, Invalid> {
-    let mut ahead: VecDeque<Step> = steps(path).collect();
+) -> Result<PathBuf, InvalidCall> {
+    let mut ahead: VecDeque<PathStep> = steps(path).collect();
     let mut here = PathBuf::from("/");
     let mut links = 0;
     while let Some(step) = ahead.pop_front() {
         let name = match step {
-            Step::Root => {
+            PathStep::Root => {
                 here = PathBuf::from("/");
                 continue;
             }
-            Step::Up => {
+            PathStep::Up => {
                 here.pop();
                 continue;
             }
-            Step::Down(name) => name,
+            PathStep::Down(name) => name,
         };
         here.push(name);
         // What cannot be looked at could be a link to anywhere.
-        let link = read_link(&here)
-            .map_err(|error| Invalid(format!("cannot look at `{}`: {error}", here.display())))?;
+        let link = read_link(&here).map_err(|error| {
+            InvalidCall(format!("cannot look at `{}`: {error}", here.display()))
+        })?;
         let Some(link) = link else { continue };
         links += 1;
         if links > LINK_LIMIT {
-            return Err(Invalid(format!("`{}` goes through too many links", path.display())));
+            return Err(InvalidCall(format!("`{}` goes through too many links", path.display())));
         }
         here.pop();
         for step in steps(&link).collect::<Vec<_>>().into_iter().rev() {
@@ -178,11 +181,11 @@ pub(crate) fn follow_links(
     Ok(here)
 }
 
-fn steps(path: &Path) -> impl Iterator<Item = Step> {
+fn steps(path: &Path) -> impl Iterator<Item = PathStep> {
     path.components().filter_map(|component| match component {
-        Component::RootDir => Some(Step::Root),
-        Component::ParentDir => Some(Step::Up),
-        Component::Normal(name) => Some(Step::Down(name.to_owned())),
+        Component::RootDir => Some(PathStep::Root),
+        Component::ParentDir => Some(PathStep::Up),
+        Component::Normal(name) => Some(PathStep::Down(name.to_owned())),
         Component::CurDir | Component::Prefix(_) => None,
     })
 }

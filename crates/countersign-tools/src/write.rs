@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use countersign_core::{
-    DiffPreview, Invalid, Plan, Planner, Preimage, Preview, Target, ToolCall, ToolOutput,
+    CallPlan, DiffPreview, EffectTarget, InvalidCall, Planner, Preimage, Preview, ToolCall,
+    ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,12 +11,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::blocking::blocking;
-use crate::disk::Standing;
-use crate::shown::shown;
-use crate::text::{Encoding, Text};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use crate::disk::FileSnapshot;
+use crate::escape::escape_to_line;
+use crate::text::{DecodedText, TextEncoding};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::workspace::Workspace;
-use crate::{input, reach};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Writes a file to the local filesystem, replacing what is there.
@@ -36,7 +37,7 @@ pub struct Write {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct WriteInput {
     /// The path of the file to write, absolute or relative to the working directory.
     file_path: String,
     /// The whole content to write.
@@ -55,28 +56,28 @@ impl Write {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(WriteInput, EffectTarget), InvalidCall> {
+        let input: WriteInput = input::parse(call)?;
         let target = self.workspace.find(&call.cwd, &input.file_path)?;
         Ok((input, target))
     }
 }
 
 impl Planner for Write {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let (input, target) = self.read(call)?;
-        let summary = format!("Write `{}`", shown(&input.file_path));
-        Ok(Plan::new(reach::writing(&input.file_path, target)?, summary))
+        let summary = format!("Write `{}`", escape_to_line(&input.file_path));
+        Ok(CallPlan::new(path_effects::write_effects(&input.file_path, target)?, summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, target) = self.read(call)?;
         let in_words = |error: crate::disk::DiskError| error.in_preview(&input.file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check_writable().map_err(in_words)?;
         let preimage = standing.preimage();
         let old = standing.snapshot.as_ref().map(|snapshot| snapshot.bytes.as_slice());
-        let Ok(original) = old.map(Text::decode).transpose() else {
+        let Ok(original) = old.map(DecodedText::decode).transpose() else {
             return Ok(Preview::Diff(over_binary(input, old.map(<[u8]>::len), preimage)));
         };
         let original = original.map(|text| text.content);
@@ -90,11 +91,11 @@ impl Planner for Write {
 }
 
 /// Shows a text that replaces what is none: what is there cannot be shown, what will be there can.
-fn over_binary(input: Input, old: Option<usize>, preimage: Preimage) -> DiffPreview {
-    let Input { file_path, content } = input;
+fn over_binary(input: WriteInput, old: Option<usize>, preimage: Preimage) -> DiffPreview {
+    let WriteInput { file_path, content } = input;
     let size = |bytes: usize| bytes as u64;
     let new = Some(size(content.len()));
-    let change = DiffPreview::of_binary(file_path, old.map(size), new, preimage);
+    let change = DiffPreview::for_binary(file_path, old.map(size), new, preimage);
     let short = content.len() <= DiffPreview::CONTENT_LIMIT;
     DiffPreview {
         new_lines: content.lines().count(),
@@ -114,16 +115,16 @@ impl Tool for Write {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<WriteInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
@@ -132,16 +133,16 @@ impl Tool for Write {
 }
 
 impl Write {
-    fn write(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
-        let (Input { file_path, content }, target) = self.read(permit.call())?;
+    fn write(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
+        let (WriteInput { file_path, content }, target) = self.read(permit.call())?;
         permit.check_reach(&target)?;
-        let in_words = |error: crate::disk::DiskError| error.at(&file_path);
-        let standing = Standing::read(&target.path).map_err(in_words)?;
+        let in_words = |error: crate::disk::DiskError| error.into_tool_error(&file_path);
+        let standing = FileSnapshot::read(&target.path).map_err(in_words)?;
         standing.check(permit).map_err(in_words)?;
         // The diff that was shown compares texts: what it does not show stays as it was.
-        let encoding = match standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes)) {
+        let encoding = match standing.snapshot.as_ref().map(|old| DecodedText::decode(&old.bytes)) {
             Some(Ok(text)) => text.encoding,
-            Some(Err(_)) | None => Encoding::Utf8,
+            Some(Err(_)) | None => TextEncoding::Utf8,
         };
         standing.replace(&encoding.encode(&content)).map_err(in_words)?;
         let count = content.chars().count();

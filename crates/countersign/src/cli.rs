@@ -1,7 +1,6 @@
 //! The command line: what can be said, with an example each.
 
 mod approvals;
-mod at_server;
 mod audit;
 mod bench;
 mod client;
@@ -9,6 +8,7 @@ mod hook;
 mod login;
 mod machine;
 mod policy;
+mod server_target;
 mod token;
 mod undo;
 
@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use countersign_gate::Settings;
+use countersign_gate::GateSettings;
 use countersign_server::{HostName, PublicUrl};
 use secrecy::SecretString;
 
@@ -24,23 +24,24 @@ pub(crate) use approvals::{
     ApprovalsApproveArgs, ApprovalsCommand, ApprovalsListArgs, ApprovalsRejectArgs,
     ApprovalsShowArgs,
 };
-pub(crate) use at_server::AtServer;
 pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
 pub(crate) use bench::{
     BenchApprovalArgs, BenchCommand, BenchDiffArgs, BenchListenersArgs, BenchPendingArgs,
     BenchPolicyArgs, BenchSdkArgs, BenchSdkCliArgs, BenchSearchArgs,
 };
-pub(crate) use client::{Approvals, ClientArgs};
+pub(crate) use client::{ApprovalsOption, ClientArgs};
 pub(crate) use hook::{
-    Asking, HookArgs, HookCommand, HookInstallArgs, HookPlace, HookUninstallArgs, McpArgs,
-    McpCommand, McpForgetArgs, McpListArgs, McpPlace, McpTrustArgs, ProbeClaudeArgs,
+    ConsentServerArgs, HookArgs, HookCommand, HookInstallArgs, HookSettingsArgs, HookUninstallArgs,
+    McpArgs, McpCommand, McpForgetArgs, McpListArgs, McpTrustArgs, McpWorkspaceArgs,
+    ProbeClaudeArgs,
 };
 pub(crate) use login::LoginArgs;
 pub(crate) use machine::{DoctorArgs, SandboxExecArgs, SandboxSwitch};
 pub(crate) use policy::{
-    PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicyTestArgs,
-    PolicyTrustArgs, Rulings,
+    PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicySimulateArgs, PolicySourceArgs,
+    PolicyTestArgs, PolicyTrustArgs,
 };
+pub(crate) use server_target::ServerTargetArgs;
 pub(crate) use token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
 pub(crate) use undo::UndoArgs;
 
@@ -52,11 +53,11 @@ pub(crate) use undo::UndoArgs;
 #[command(version, about, propagate_version = true, after_help = "Example:\n  countersign demo")]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Starts the server and its page.
     #[command(after_help = "Example:\n  countersign serve --root ~/shop --open")]
     Serve(ServeArgs),
@@ -168,7 +169,7 @@ Each line has a mark: `ok`, `!!` for what is wrong, `--` for what is only good t
 
 /// Where the server keeps its things and where it listens.
 #[derive(Args)]
-pub(crate) struct Common {
+pub(crate) struct ServerLocationArgs {
     /// The address to listen on; port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
@@ -186,7 +187,7 @@ pub(crate) struct Common {
 
 /// Where the records are that a command looks at.
 #[derive(Args)]
-pub(crate) struct Records {
+pub(crate) struct DatabaseArgs {
     /// The folder of the database [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
     pub(crate) data: Option<PathBuf>,
@@ -198,7 +199,7 @@ pub(crate) struct Records {
 #[derive(Args)]
 pub(crate) struct BackupArgs {
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// The file to write; it must not be there yet.
     #[arg(value_name = "FILE", required_unless_present = "settle")]
     pub(crate) file: Option<PathBuf>,
@@ -210,7 +211,7 @@ pub(crate) struct BackupArgs {
 #[derive(Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: ServerLocationArgs,
     /// A workspace; may be given several times, the first one is the default.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: Vec<PathBuf>,
@@ -223,7 +224,7 @@ pub(crate) struct ServeArgs {
     pub(crate) bus: Option<String>,
     /// How many requests of one project may wait at the same time.
     #[arg(long, value_name = "COUNT", env = "COUNTERSIGN_PENDING_LIMIT",
-          default_value_t = Settings::PENDING_LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
+          default_value_t = GateSettings::PENDING_LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) pending_limit: u64,
     /// For how many days the log of events is kept [default: for good].
     #[arg(long, value_name = "DAYS", env = "COUNTERSIGN_KEEP_EVENTS",
@@ -275,7 +276,7 @@ pub(crate) struct ServeArgs {
 #[derive(Args)]
 pub(crate) struct DemoArgs {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: ServerLocationArgs,
     /// Does not open the browser.
     #[arg(long)]
     pub(crate) no_open: bool,

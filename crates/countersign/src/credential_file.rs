@@ -12,7 +12,7 @@ use anyhow::Context;
 use countersign_gate::ServerPublicKey;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::hint::Hint;
+use crate::hint::HintExt;
 
 /// The word before the server's key.
 const SERVER: &str = "server ";

@@ -102,7 +102,7 @@ pub(crate) fn user_name() -> Option<String> {
 }
 
 /// Returns everything in the environment, for a child that is to see what its user's shell would give it.
-pub(crate) fn whole() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+pub(crate) fn all_variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     std::env::vars_os().collect()
 }
 

@@ -6,44 +6,44 @@
 mod cli;
 mod commands;
 mod credential_file;
+mod data_paths;
 mod environment;
 mod hint;
 mod output;
-mod own_child;
-mod paint;
-mod record;
 mod running_server;
 mod server_proof;
+mod terminal_colors;
+mod user_process;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, CliCommand};
 
 fn main() -> ExitCode {
     environment::hide_from_children();
     let cli = Cli::parse();
     let done = match cli.command {
-        Command::Serve(serve) => commands::serve::run(serve),
-        Command::Demo(demo) => commands::demo::run(demo),
-        Command::Client(client) => commands::client::run(client),
-        Command::Hook(hook) => commands::hook::run(&hook),
-        Command::Mcp(mcp) => commands::mcp::run(mcp),
-        Command::Model(model) => commands::model::run(&model),
-        Command::Policy(policy) => commands::policy::run(policy),
-        Command::Token(token) => commands::token::run(&token),
-        Command::Audit(audit) => commands::audit::run(&audit),
-        Command::Approvals(approvals) => commands::approvals::run(&approvals),
-        Command::Undo(undo) => commands::undo::run(&undo),
-        Command::Backup(backup) => commands::backup::run(&backup),
-        Command::Bench(bench) => commands::bench::run(bench),
-        Command::Login(login) => commands::login::run(&login),
-        Command::Doctor(doctor) => return exit_code(commands::doctor::run(&doctor)),
-        Command::ProbeClaude(probe) => commands::hook::probe_inside(&probe),
-        Command::SandboxExec(exec) => return exit_code(commands::sandbox::exec(&exec)),
-        Command::RunCanonical => return exit_code(commands::run_canonical::run()),
-        Command::Openapi => commands::openapi::run(),
+        CliCommand::Serve(serve) => commands::serve::run(serve),
+        CliCommand::Demo(demo) => commands::demo::run(demo),
+        CliCommand::Client(client) => commands::client::run(client),
+        CliCommand::Hook(hook) => commands::hook::run(&hook),
+        CliCommand::Mcp(mcp) => commands::mcp::run(mcp),
+        CliCommand::Model(model) => commands::model::run(&model),
+        CliCommand::Policy(policy) => commands::policy::run(policy),
+        CliCommand::Token(token) => commands::token::run(&token),
+        CliCommand::Audit(audit) => commands::audit::run(&audit),
+        CliCommand::Approvals(approvals) => commands::approvals::run(&approvals),
+        CliCommand::Undo(undo) => commands::undo::run(&undo),
+        CliCommand::Backup(backup) => commands::backup::run(&backup),
+        CliCommand::Bench(bench) => commands::bench::run(bench),
+        CliCommand::Login(login) => commands::login::run(&login),
+        CliCommand::Doctor(doctor) => return exit_code(commands::doctor::run(&doctor)),
+        CliCommand::ProbeClaude(probe) => commands::hook::probe_inside(&probe),
+        CliCommand::SandboxExec(exec) => return exit_code(commands::sandbox::exec(&exec)),
+        CliCommand::RunCanonical => return exit_code(commands::run_canonical::run()),
+        CliCommand::Openapi => commands::openapi::run(),
     };
     exit_code(done.map(|()| 0))
 }

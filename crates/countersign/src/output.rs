@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::hint::Hinted;
+use crate::hint::HintedError;
 
 /// Writes a line to stdout. A reader that went away is not an error of ours.
 pub(crate) fn line(text: &str) {
@@ -11,12 +11,12 @@ pub(crate) fn line(text: &str) {
 }
 
 /// Returns stdout as it is, for whoever draws there.
-pub(crate) fn raw() -> impl Write + Send {
+pub(crate) fn raw_stdout() -> impl Write + Send {
     std::io::stdout()
 }
 
 /// Writes a line to stdout that somebody goes by: whole, or it is an error.
-pub(crate) fn whole(text: &str) -> std::io::Result<()> {
+pub(crate) fn write_line(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout();
     out.write_all(format!("{text}\n").as_bytes())?;
     out.flush()
@@ -48,7 +48,7 @@ pub(crate) fn error(error: &anyhow::Error) {
     // Some say what they come from, too.
     why.dedup_by(|cause, error| cause.ends_with(error.as_str()));
     note(&format!("{}: {}", red("error"), why.join(": ")));
-    if let Some(hinted) = error.downcast_ref::<Hinted>() {
+    if let Some(hinted) = error.downcast_ref::<HintedError>() {
         note(&format!("hint: {}", hinted.hint));
     }
 }

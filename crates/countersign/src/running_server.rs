@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::credential_file::ServerCredential;
-use crate::record;
+use crate::data_paths;
 
 const NAME: &str = "server.json";
 
@@ -29,7 +29,7 @@ pub(crate) struct RunningServer {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Written {
+struct RunningServerRecord {
     url: String,
     pid: u32,
     token: String,
@@ -45,11 +45,11 @@ pub(crate) struct RunningServerFile {
 impl RunningServer {
     /// Returns the server that says it runs on a data folder. It may have been killed since.
     pub(crate) fn find(data: Option<&Path>) -> Option<Self> {
-        Self::read(&record::data_path(data)?.join(NAME))
+        Self::read(&data_paths::data_path(data)?.join(NAME))
     }
 
     fn read(file: &Path) -> Option<Self> {
-        let Written { url, pid, token, server_key } =
+        let RunningServerRecord { url, pid, token, server_key } =
             serde_json::from_slice(&fs::read(file).ok()?).ok()?;
         Some(Self { url, pid, token: token.into(), server_key: server_key.parse().ok()? })
     }
@@ -63,7 +63,7 @@ impl RunningServer {
     /// Writes the file, for its owner alone.
     pub(crate) fn write(&self, data: &Path) -> anyhow::Result<RunningServerFile> {
         let path = data.join(NAME);
-        let text = serde_json::to_vec(&Written {
+        let text = serde_json::to_vec(&RunningServerRecord {
             url: self.url.clone(),
             pid: self.pid,
             token: self.token.expose_secret().to_owned(),

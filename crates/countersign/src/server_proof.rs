@@ -29,11 +29,11 @@ const LONGEST: usize = 16 * 1024;
 /// Why a connection is not used.
 #[derive(Debug, thiserror::Error)]
 #[error("what answers there did not prove to be the server that this token is for: {0}")]
-pub(crate) struct NotProven(&'static str);
+pub(crate) struct ServerProofError(&'static str);
 
-impl NotProven {
+impl ServerProofError {
     /// Returns the one that made a request fail, if it was one.
-    pub(crate) fn found_in(error: &reqwest::Error) -> Option<&Self> {
+    pub(crate) fn find_in(error: &reqwest::Error) -> Option<&Self> {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
         while let Some(error) = cause {
             if let Some(found) = error.downcast_ref::<Self>() {
@@ -46,7 +46,7 @@ impl NotProven {
 }
 
 /// Makes a client challenge every connection, where the server's key is known.
-pub(crate) fn proven(
+pub(crate) fn with_server_proof(
     client: ClientBuilder,
     url: &Url,
     key: Option<ServerPublicKey>,
@@ -80,7 +80,7 @@ struct ProvingConnector<S> {
     proof: ServerProofLayer,
 }
 
-type Connecting<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 impl<S, R> Service<R> for ProvingConnector<S>
 where
@@ -91,7 +91,7 @@ where
 {
     type Response = S::Response;
     type Error = BoxError;
-    type Future = Connecting<S::Response>;
+    type Future = ConnectFuture<S::Response>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.inner.poll_ready(cx).map_err(Into::into)
@@ -107,7 +107,7 @@ where
             let mut stream = TokioIo::new(connection);
             match tokio::time::timeout(PATIENCE, proof.challenge(&mut stream, peer)).await {
                 Ok(proven) => proven?,
-                Err(_) => return Err(NotProven("it did not answer in time").into()),
+                Err(_) => return Err(ServerProofError("it did not answer in time").into()),
             }
             Ok(stream.into_inner())
         })
@@ -116,7 +116,7 @@ where
 
 /// What the server says of itself.
 #[derive(Deserialize)]
-struct Proof {
+struct ServerProof {
     listens_on: SocketAddr,
     signature: String,
 }
@@ -127,7 +127,7 @@ impl ServerProofLayer {
         &self,
         stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
         peer: Option<SocketAddr>,
-    ) -> Result<(), NotProven> {
+    ) -> Result<(), ServerProofError> {
         let nonce = nonce()?;
         let body = format!("{{\"nonce\":\"{nonce}\"}}");
         let request = format!(
@@ -136,29 +136,29 @@ impl ServerProofLayer {
             self.host,
             body.len()
         );
-        let lost = |_| NotProven("it hung up");
+        let lost = |_| ServerProofError("it hung up");
         stream.write_all(request.as_bytes()).await.map_err(lost)?;
         stream.flush().await.map_err(lost)?;
-        let proof: Proof = serde_json::from_slice(&answer(stream).await?)
-            .map_err(|_| NotProven("its answer is not understood"))?;
+        let proof: ServerProof = serde_json::from_slice(&answer(stream).await?)
+            .map_err(|_| ServerProofError("its answer is not understood"))?;
         let place = proof.listens_on.to_string();
         if !self.key.verifies(&proof.signature, &nonce, &self.host, &place) {
-            return Err(NotProven("it does not hold the server's key"));
+            return Err(ServerProofError("it does not hold the server's key"));
         }
         // One that listens on this machine alone is there and nowhere else: not behind somebody who
         // holds the same port of another address and passes the challenge on.
         let is_there = peer.is_none_or(|peer| peer == proof.listens_on);
         if proof.listens_on.ip().is_loopback() && !is_there {
-            return Err(NotProven("the server listens on another address"));
+            return Err(ServerProofError("the server listens on another address"));
         }
         Ok(())
     }
 }
 
 /// Reads one answer, to its last byte and no further.
-async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, NotProven> {
+async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ServerProofError> {
     const END: &[u8] = b"\r\n\r\n";
-    let bad = || NotProven("its answer is not understood");
+    let bad = || ServerProofError("its answer is not understood");
     let mut read = Vec::new();
     let head = loop {
         let found = read.windows(END.len()).position(|window| window == END);
@@ -166,7 +166,7 @@ async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, NotPro
             break end;
         }
         let mut piece = [0; 1024];
-        let count = stream.read(&mut piece).await.map_err(|_| NotProven("it hung up"))?;
+        let count = stream.read(&mut piece).await.map_err(|_| ServerProofError("it hung up"))?;
         if count == 0 || read.len() > LONGEST {
             return Err(bad());
         }
@@ -177,7 +177,7 @@ async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, NotPro
     let mut lines = head.split("\r\n");
     let status = lines.next().unwrap_or_default();
     if !status.starts_with("HTTP/1.1 200") {
-        return Err(NotProven("it knows of no proof"));
+        return Err(ServerProofError("it knows of no proof"));
     }
     let fields = lines.filter_map(|line| line.split_once(':'));
     let mut lengths = fields.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
@@ -190,8 +190,9 @@ async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, NotPro
     Ok(body)
 }
 
-fn nonce() -> Result<String, NotProven> {
+fn nonce() -> Result<String, ServerProofError> {
     let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|_| NotProven("there is no randomness to ask with"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|_| ServerProofError("there is no randomness to ask with"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

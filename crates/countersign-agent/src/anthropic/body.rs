@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::model::{ModelError, Request, ToolSpec};
+use crate::model::{ModelError, ModelRequest, ToolSpec};
 
 /// The API refuses a request with more.
 const MOST_MARKS: usize = 4;
@@ -12,9 +12,9 @@ const MOST_MARKS: usize = 4;
 ///
 /// What does not change from one request to the next (system prompt, tools, the conversation up to
 /// here) is marked for the cache, so the next request pays for it only in part.
-pub(crate) fn body(request: &Request) -> Result<Value, ModelError> {
+pub(crate) fn body(request: &ModelRequest) -> Result<Value, ModelError> {
     let mut messages = to_value(&request.messages)?;
-    let mut marks = Marks { left: MOST_MARKS.saturating_sub(count_marks(&messages)) };
+    let mut marks = CacheMarks { left: MOST_MARKS.saturating_sub(count_marks(&messages)) };
     let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
     let mut system = json!({"type": "text", "text": request.system});
 
@@ -51,11 +51,11 @@ fn tool(spec: &ToolSpec) -> Value {
 }
 
 /// The marks that may still be put.
-struct Marks {
+struct CacheMarks {
     left: usize,
 }
 
-impl Marks {
+impl CacheMarks {
     fn put(&mut self, block: Option<&mut Value>) {
         let fields = block.and_then(Value::as_object_mut);
         if let Some(fields) = fields.filter(|fields| self.left > 0 && may_be_marked(fields)) {
@@ -90,18 +90,21 @@ fn count_marks(messages: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Block, Message, ToolResult};
+    use crate::message::{MessageBlock, MessageToolResult, ModelMessage};
 
     #[test]
     fn the_unchanging_parts_are_marked() {
-        let request = Request {
+        let request = ModelRequest {
             model: "m".into(),
             max_tokens: 10,
             system: "Be brief.".into(),
             messages: vec![
-                Message::user("hi"),
-                Message::assistant(vec![Block::text("ho")]),
-                Message::results([ToolResult::ok("t1", "a"), ToolResult::error("t2", "b")]),
+                ModelMessage::user("hi"),
+                ModelMessage::assistant(vec![MessageBlock::text("ho")]),
+                ModelMessage::results([
+                    MessageToolResult::ok("t1", "a"),
+                    MessageToolResult::error("t2", "b"),
+                ]),
             ],
             tools: vec![spec("A"), spec("B")],
             extra: Map::from_iter([("temperature".to_owned(), json!(0))]),
@@ -134,13 +137,13 @@ mod tests {
 
     #[test]
     fn there_are_never_more_marks_than_the_api_allows() {
-        let marked = Block::from(json!({"type": "text", "text": "x", "cache_control": {}}));
-        let message = Message { content: vec![marked; 3], ..Message::user("") };
-        let request = Request {
+        let marked = MessageBlock::from(json!({"type": "text", "text": "x", "cache_control": {}}));
+        let message = ModelMessage { content: vec![marked; 3], ..ModelMessage::user("") };
+        let request = ModelRequest {
             system: "s".into(),
-            messages: vec![message, Message::user("now")],
+            messages: vec![message, ModelMessage::user("now")],
             tools: vec![spec("A")],
-            ..Request::default()
+            ..ModelRequest::default()
         };
         let body = body(&request).unwrap().to_string();
         assert_eq!(body.matches("cache_control").count(), 4);
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_for_what_is_empty() {
-        let body = body(&Request::default()).unwrap();
+        let body = body(&ModelRequest::default()).unwrap();
         assert_eq!(body.get("system"), None);
         assert_eq!(body.get("tools"), None);
     }

@@ -7,12 +7,12 @@ use futures_util::{Stream, StreamExt, stream};
 use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};
 
-use crate::model::{EventStream, ModelError, StreamEvent};
+use crate::model::{ModelError, ModelEventStream, ModelStreamEvent};
 
 /// Reads a stream of events up to its end, or up to the first error.
 ///
 /// Bytes that end before the answer does are [`ModelError::CutOff`].
-pub(crate) fn events<S, E>(bytes: S, host: String) -> EventStream
+pub(crate) fn events<S, E>(bytes: S, host: String) -> ModelEventStream
 where
     S: Stream<Item = Result<Bytes, E>> + Send + 'static,
     E: Error + Send + Sync + 'static,
@@ -32,14 +32,14 @@ where
                 None => break Err(ModelError::CutOff),
             }
         };
-        let goes_on = !matches!(event, Err(_) | Ok(StreamEvent::MessageStop));
+        let goes_on = !matches!(event, Err(_) | Ok(ModelStreamEvent::MessageStop));
         Some((event, goes_on.then_some((frames, host))))
     })
     .boxed()
 }
 
 /// Reads one frame; one without data says nothing.
-fn read(frame: Sse) -> Option<Result<StreamEvent, ModelError>> {
+fn read(frame: Sse) -> Option<Result<ModelStreamEvent, ModelError>> {
     let data = frame.data.filter(|data| !data.trim().is_empty())?;
     let mut value: Value = match serde_json::from_str(&data) {
         Ok(value) => value,
@@ -49,7 +49,7 @@ fn read(frame: Sse) -> Option<Result<StreamEvent, ModelError>> {
     if let (Some(fields), Some(name)) = (value.as_object_mut(), frame.event) {
         fields.entry("type").or_insert(Value::String(name));
     }
-    Some(StreamEvent::from_json(value))
+    Some(ModelStreamEvent::from_json(value))
 }
 
 fn broken(error: sse_stream::Error, host: &str) -> ModelError {

@@ -8,20 +8,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use countersign_claude::{Decision, HookInput, HookOutput, ToolRequest};
+use countersign_claude::{HookInput, HookOutput, PermissionResult, ToolRequest};
 use countersign_core::{
-    Approval, Executor, Failure, NotStartable, Outcome, Planner, ProjectId, RunId, SessionId,
-    Status, ToolCall, ToolOutput,
+    Execution, ExecutionFailure, ExecutionStatus, Executor, Planner, ProjectId, RunId, SessionId,
+    StartRejection, ToolCall, ToolOutput, VerdictAction,
 };
-use countersign_gate::{Checked, Gate, Question, StoreError, Submitted, Terms, new_id};
-use countersign_tools::{Keep, Tool};
+use countersign_gate::{
+    AskOptions, CallCheck, Gate, StoreError, Submission, SubmitOptions, new_id,
+};
+use countersign_tools::{BackupStore, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::plan::writes_plan;
-use super::running::Running;
+use super::in_flight::InFlightCalls;
+use super::plan_files::writes_plan;
 use super::suggestion::{proposals, updates};
-use crate::rehearsing::Rehearsing;
+use crate::rehearsal::RehearsalTask;
 
 /// For how long a call is lent to the CLI, which says itself when it is done.
 const LENT: Duration = Duration::from_hours(24);
@@ -33,11 +35,11 @@ const ASK_AGAIN: usize = 3;
 const QUESTIONS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 
 /// Finds who says what a call would do, by the name of its tool.
-pub type Planners = Arc<dyn Fn(&str) -> Arc<dyn Planner> + Send + Sync>;
+pub type PlannerLookup = Arc<dyn Fn(&str) -> Arc<dyn Planner> + Send + Sync>;
 
 /// On whose behalf calls are made.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct ClaudeCallOrigin {
     /// The project whose policy applies.
     pub project: ProjectId,
     /// The conversation.
@@ -50,36 +52,36 @@ pub struct Asker {
 
 /// What a run on this machine has beside the gate; a mere callback has nothing of it.
 #[derive(Default)]
-pub(super) struct Equipment {
+pub(super) struct GatekeeperOptions {
     /// Where Claude Code keeps its plans.
     pub(super) plans: Option<PathBuf>,
     /// Where what calls change is kept.
-    pub(super) keep: Option<Keep>,
+    pub(super) keep: Option<BackupStore>,
     /// Who tries out commands while they wait.
     pub(super) bash: Option<Arc<dyn Tool>>,
 }
 
 /// Takes calls of one conversation through the gate. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Gatekeeper(Arc<Inner>);
+pub(super) struct Gatekeeper(Arc<GatekeeperInner>);
 
-struct Inner {
+struct GatekeeperInner {
     gate: Gate,
-    planners: Planners,
-    asker: Asker,
-    terms: Terms,
+    planners: PlannerLookup,
+    asker: ClaudeCallOrigin,
+    terms: SubmitOptions,
     /// How long a person has; by risk where it is not given.
     timeout: Option<Duration>,
     /// Where Claude Code keeps its plans.
     plans: Option<PathBuf>,
     bash: Option<Arc<dyn Tool>>,
-    running: Running,
-    calls: Mutex<Calls>,
+    running: InFlightCalls,
+    calls: Mutex<ObservedCalls>,
 }
 
 /// What is known of calls, by the model's ids of them, and of who makes them.
 #[derive(Default)]
-struct Calls {
+struct ObservedCalls {
     /// The hook has sent them on, to be asked for.
     sent_on: HashSet<String>,
     /// Where the CLI's shell was when it wanted them: only the hook is told, and commands go elsewhere.
@@ -89,7 +91,7 @@ struct Calls {
 }
 
 /// What the CLI is told of a call.
-enum Answer {
+enum GatekeeperAnswer {
     Allow { input: Option<Map<String, Value>>, rules: Vec<String> },
     Deny(String),
 }
@@ -97,19 +99,29 @@ enum Answer {
 impl Gatekeeper {
     pub(super) fn new(
         gate: Gate,
-        planners: Planners,
-        asker: Asker,
-        terms: Terms,
+        planners: PlannerLookup,
+        asker: ClaudeCallOrigin,
+        terms: SubmitOptions,
         timeout: Option<Duration>,
-        equipment: Equipment,
+        equipment: GatekeeperOptions,
     ) -> Self {
-        let Equipment { plans, keep, bash } = equipment;
-        let (running, calls) = (Running::new(gate.clone(), keep), Mutex::default());
-        Self(Arc::new(Inner { gate, planners, asker, terms, timeout, plans, bash, running, calls }))
+        let GatekeeperOptions { plans, keep, bash } = equipment;
+        let (running, calls) = (InFlightCalls::new(gate.clone(), keep), Mutex::default());
+        Self(Arc::new(GatekeeperInner {
+            gate,
+            planners,
+            asker,
+            terms,
+            timeout,
+            plans,
+            bash,
+            running,
+            calls,
+        }))
     }
 
     /// The hook where somebody can be asked: answers what needs no person, sends the rest on.
-    pub(super) async fn look(&self, input: HookInput) -> HookOutput {
+    pub(super) async fn on_pre_tool_use(&self, input: HookInput) -> HookOutput {
         let Some((call, id)) = self.call_of(&input) else { return unreadable() };
         if QUESTIONS.contains(&call.tool_name.as_str()) {
             return HookOutput::proceed();
@@ -132,7 +144,7 @@ impl Gatekeeper {
     }
 
     /// The hook where the CLI asks nobody: what must be asked is asked for here.
-    pub(super) async fn guard(&self, input: HookInput) -> HookOutput {
+    pub(super) async fn on_pre_tool_use_unattended(&self, input: HookInput) -> HookOutput {
         let Some((call, id)) = self.call_of(&input) else { return unreadable() };
         if QUESTIONS.contains(&call.tool_name.as_str()) {
             return HookOutput::deny("nobody is there to answer: decide by yourself and go on");
@@ -146,39 +158,39 @@ impl Gatekeeper {
         id: String,
         cancelled: CancellationToken,
     ) -> HookOutput {
-        match self.pass(call, id, &Question::default(), cancelled).await {
-            Answer::Allow { input: Some(input), .. } => HookOutput::modify(input),
-            Answer::Allow { input: None, .. } => HookOutput::allow(),
-            Answer::Deny(why) => HookOutput::deny(why),
+        match self.pass(call, id, &AskOptions::default(), cancelled).await {
+            GatekeeperAnswer::Allow { input: Some(input), .. } => HookOutput::modify(input),
+            GatekeeperAnswer::Allow { input: None, .. } => HookOutput::allow(),
+            GatekeeperAnswer::Deny(why) => HookOutput::deny(why),
         }
     }
 
     /// The callback: somebody has to decide.
-    pub(super) async fn decide(&self, request: ToolRequest) -> Decision {
+    pub(super) async fn decide(&self, request: ToolRequest) -> PermissionResult {
         let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
         let agent = request.agent_id.as_ref().map(|agent| self.agent(agent, None));
         let folder = self.calls().folders.get(&id).cloned();
         let call = self.call(&request.tool_name, &request.input, &id, agent, folder);
         let was_sent_on = self.calls().sent_on.remove(&id);
-        let question = Question {
+        let question = AskOptions {
             // What the hook let pass and the CLI asks for all the same, its own settings ask for.
             must_ask: (!was_sent_on).then(|| own_reason(&request)),
             suggestions: proposals(&request.suggestions),
             timeout: self.0.timeout,
-            ..Question::default()
+            ..AskOptions::default()
         };
         match self.pass(call, id, &question, request.cancelled).await {
-            Answer::Allow { input, rules } => Decision::Allow {
+            GatekeeperAnswer::Allow { input, rules } => PermissionResult::Allow {
                 updated_input: input,
                 updated_permissions: updates(&rules),
                 class: None,
             },
-            Answer::Deny(why) => Decision::deny(why),
+            GatekeeperAnswer::Deny(why) => PermissionResult::deny(why),
         }
     }
 
     /// The callback where there is no hook: the gate answers by itself what it can.
-    pub(super) async fn decide_alone(&self, request: ToolRequest) -> Decision {
+    pub(super) async fn decide_without_hook(&self, request: ToolRequest) -> PermissionResult {
         if !QUESTIONS.contains(&request.tool_name.as_str()) {
             let id = request.tool_use_id.clone().unwrap_or_else(|| request.request_id.clone());
             self.calls().sent_on.insert(id);
@@ -191,24 +203,24 @@ impl Gatekeeper {
         &self,
         call: ToolCall,
         id: String,
-        question: &Question,
+        question: &AskOptions,
         cancelled: CancellationToken,
-    ) -> Answer {
+    ) -> GatekeeperAnswer {
         match self.passage(call, &id, question, &cancelled).await {
-            Ok(decided) if decided.status() == Status::Executing => {
-                self.0.running.begins(id, &decided).await;
-                let rules = self.0.gate.granted_by(&decided).await.unwrap_or_default();
+            Ok(decided) if decided.status() == ExecutionStatus::Executing => {
+                self.0.running.track_allowed(id, &decided).await;
+                let rules = self.0.gate.rules_granted_by(&decided).await.unwrap_or_default();
                 let input = decided.input_to_run();
                 let changed = decided.basis.edited_from.is_some() || *input != decided.call.input;
                 let input = input.as_object().filter(|_| changed).cloned();
-                Answer::Allow { input, rules }
+                GatekeeperAnswer::Allow { input, rules }
             }
             Ok(refused) => {
-                self.0.running.was_answered(id);
-                let told = refused.answer().map(|answer| answer.content);
-                Answer::Deny(told.unwrap_or_else(|| "It was not allowed".to_owned()))
+                self.0.running.track_answered(id);
+                let told = refused.to_tool_output().map(|answer| answer.content);
+                GatekeeperAnswer::Deny(told.unwrap_or_else(|| "It was not allowed".to_owned()))
             }
-            Err(error) => Answer::Deny(not_recorded(&error)),
+            Err(error) => GatekeeperAnswer::Deny(not_recorded(&error)),
         }
     }
 
@@ -216,36 +228,36 @@ impl Gatekeeper {
         &self,
         call: ToolCall,
         id: &str,
-        question: &Question,
+        question: &AskOptions,
         cancelled: &CancellationToken,
-    ) -> Result<Approval, StoreError> {
-        let Inner { gate, planners, terms, .. } = &*self.0;
+    ) -> Result<Execution, StoreError> {
+        let GatekeeperInner { gate, planners, terms, .. } = &*self.0;
         let planner = planners(&call.tool_name);
-        let earlier = self.0.running.did_not_begin(id).await;
+        let earlier = self.0.running.withdraw_call(id).await;
         // The hook had let it pass; now it is asked for, before it has run.
         let mut submitted = match earlier {
             Some(stale) => {
                 let why = question.must_ask.clone().unwrap_or_default();
-                let why = Failure { error_type: "asked".to_owned(), error: why };
-                gate.ask_again(stale, why, planner.clone(), terms, question).await?
+                let why = ExecutionFailure { error_type: "asked".to_owned(), error: why };
+                gate.resubmit(stale, why, planner.clone(), terms, question).await?
             }
             None => gate.submit_with(call, planner.clone(), terms, question).await?,
         };
         for _ in 0..ASK_AGAIN {
             let decided = self.decided(submitted, cancelled).await?;
-            if decided.status() != Status::Approved {
+            if decided.status() != ExecutionStatus::Approved {
                 return Ok(decided);
             }
             let was_shown = decided.preview.is_some();
             let lent = match gate.lend(decided.id, "claude-cli", LENT).await? {
                 Ok(lent) => lent,
-                Err(NotStartable(stands)) => return Ok(*stands),
+                Err(StartRejection(stands)) => return Ok(*stands),
             };
-            if !was_shown || gate.is_as_shown(&lent, &planner).await {
+            if !was_shown || gate.matches_preview(&lent, &planner).await {
                 return Ok(lent);
             }
-            let why = Failure { error_type: "drift".to_owned(), error: MOVED.to_owned() };
-            submitted = gate.ask_again(lent.id, why, planner.clone(), terms, question).await?;
+            let why = ExecutionFailure { error_type: "drift".to_owned(), error: MOVED.to_owned() };
+            submitted = gate.resubmit(lent.id, why, planner.clone(), terms, question).await?;
         }
         self.decided(submitted, &CancellationToken::new()).await
     }
@@ -253,35 +265,35 @@ impl Gatekeeper {
     /// Waits for a decision, where one is needed. A question that is taken back is cancelled.
     async fn decided(
         &self,
-        submitted: Submitted,
+        submitted: Submission,
         cancelled: &CancellationToken,
-    ) -> Result<Approval, StoreError> {
+    ) -> Result<Execution, StoreError> {
         let asked = match submitted {
-            Submitted::Waiting(asked) => asked,
-            Submitted::Approved(stands)
-            | Submitted::Refused(stands)
-            | Submitted::Before(stands) => {
+            Submission::Waiting(asked) => asked,
+            Submission::Approved(stands)
+            | Submission::Refused(stands)
+            | Submission::Before(stands) => {
                 return Ok(*stands);
             }
-            Submitted::Permitted(permit) => {
+            Submission::Permitted(permit) => {
                 return Err(StoreError::corrupt("permit", permit.approval().to_string()));
             }
         };
         let gate = &self.0.gate;
         let bash = self.0.bash.as_ref().filter(|_| asked.call.tool_name == "Bash");
-        let _rehearsing = Rehearsing::begin(gate, bash, &asked).await;
+        let _rehearsing = RehearsalTask::begin(gate, bash, &asked).await;
         tokio::select! {
             biased;
-            decided = gate.wait(asked.id) => return decided,
+            decided = gate.wait_for_decision(asked.id) => return decided,
             () = cancelled.cancelled() => gate.cancel(asked.id).await?,
         }
-        gate.wait(asked.id).await
+        gate.wait_for_decision(asked.id).await
     }
 
     /// Records what a call gave back; returns whether the log tells of it already.
-    pub(super) async fn finished(&self, tool_use: &str, output: ToolOutput) -> bool {
+    pub(super) async fn record_result(&self, tool_use: &str, output: ToolOutput) -> bool {
         self.calls().folders.remove(tool_use);
-        self.0.running.finished(tool_use, output).await
+        self.0.running.record_result(tool_use, output).await
     }
 
     /// Looks at what is left to look at, when the CLI is gone.
@@ -290,8 +302,8 @@ impl Gatekeeper {
     }
 
     /// Settles what was let pass and never told of: the session has ended.
-    pub(super) async fn give_up(&self) {
-        self.0.running.give_up().await;
+    pub(super) async fn settle_unreported(&self) {
+        self.0.running.settle_unreported().await;
     }
 
     fn call_of(&self, input: &HookInput) -> Option<(ToolCall, String)> {
@@ -323,7 +335,7 @@ impl Gatekeeper {
         agent: Option<String>,
         folder: Option<PathBuf>,
     ) -> ToolCall {
-        let Asker { project, session, run, cwd } = self.0.asker.clone();
+        let ClaudeCallOrigin { project, session, run, cwd } = self.0.asker.clone();
         let cwd = folder.unwrap_or(cwd);
         ToolCall {
             id: new_id(),
@@ -339,13 +351,13 @@ impl Gatekeeper {
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+    fn calls(&self) -> MutexGuard<'_, ObservedCalls> {
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn asks(checked: &Checked) -> bool {
-    checked.verdict.outcome == Outcome::Ask
+fn asks(checked: &CallCheck) -> bool {
+    checked.verdict.outcome == VerdictAction::Ask
 }
 
 const MOVED: &str = "what it would change is no longer what was shown";

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use countersign_claude::permission::PermissionHandler;
 use countersign_claude::{
-    Decision, HookDetails, HookEvent, HookInput, HookMatcher, HookOutput, Options, ToolRequest,
+    HookDetails, HookEvent, HookInput, HookMatcher, HookOutput, Options, PermissionResult,
+    ToolRequest,
 };
-use countersign_core::{Stance, ToolOutput};
-use countersign_gate::{Gate, Terms};
+use countersign_core::{Supervision, ToolOutput};
+use countersign_gate::{Gate, SubmitOptions};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::gatekeeper::{Asker, Equipment, Gatekeeper, Planners};
+use super::gatekeeper::{ClaudeCallOrigin, Gatekeeper, GatekeeperOptions, PlannerLookup};
 
 /// How long a person has to answer a program that drives the CLI itself.
 const TIMEOUT: Duration = Duration::from_mins(2);
@@ -38,8 +39,8 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 #[derive(Clone)]
 pub struct ApprovalHandler {
     gate: Gate,
-    planners: Planners,
-    asker: Asker,
+    planners: PlannerLookup,
+    asker: ClaudeCallOrigin,
     session: Arc<GuardedSession>,
 }
 
@@ -51,13 +52,13 @@ impl Drop for GuardedSession {
         // Without a runtime the process is ending; then the lease of a call has to lapse.
         let Ok(runtime) = Handle::try_current() else { return };
         let keeper = self.0.clone();
-        runtime.spawn(async move { keeper.give_up().await });
+        runtime.spawn(async move { keeper.settle_unreported().await });
     }
 }
 
 impl ApprovalHandler {
     /// Returns the callback for one conversation.
-    pub fn new(gate: Gate, planners: Planners, asker: Asker) -> Self {
+    pub fn new(gate: Gate, planners: PlannerLookup, asker: ClaudeCallOrigin) -> Self {
         let session = session(&gate, &planners, &asker, TIMEOUT);
         Self { gate, planners, asker, session }
     }
@@ -80,7 +81,7 @@ impl ApprovalHandler {
 
     /// Settles what was allowed and never told of. To be called when the session has ended.
     pub async fn close(&self) {
-        self.session.0.give_up().await;
+        self.session.0.settle_unreported().await;
     }
 
     fn listener(
@@ -91,7 +92,7 @@ impl ApprovalHandler {
             let keeper = session.0.clone();
             Box::pin(async move {
                 if let (Some(id), Some(output)) = (&input.tool_use_id, output_of(&input.details)) {
-                    keeper.finished(id, output).await;
+                    keeper.record_result(id, output).await;
                 }
                 HookOutput::proceed()
             })
@@ -101,13 +102,13 @@ impl ApprovalHandler {
 
 fn session(
     gate: &Gate,
-    planners: &Planners,
-    asker: &Asker,
+    planners: &PlannerLookup,
+    asker: &ClaudeCallOrigin,
     timeout: Duration,
 ) -> Arc<GuardedSession> {
-    let terms = Terms::from(Stance::Attended { auto_approve_read: true });
+    let terms = SubmitOptions::from(Supervision::Attended { auto_approve_read: true });
     let (gate, planners, asker) = (gate.clone(), planners.clone(), asker.clone());
-    let equipment = Equipment::default();
+    let equipment = GatekeeperOptions::default();
     let keeper = Gatekeeper::new(gate, planners, asker, terms, Some(timeout), equipment);
     Arc::new(GuardedSession(keeper))
 }
@@ -125,8 +126,8 @@ fn output_of(details: &HookDetails) -> Option<ToolOutput> {
 }
 
 impl PermissionHandler for ApprovalHandler {
-    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
+    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, PermissionResult> {
         let keeper = self.session.0.clone();
-        Box::pin(async move { keeper.decide_alone(request).await })
+        Box::pin(async move { keeper.decide_without_hook(request).await })
     }
 }

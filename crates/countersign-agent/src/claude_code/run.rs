@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use countersign_claude::{
-    ConnectError, HookEvent, HookInput, HookMatcher, Message, OnFailure, Options, PermissionMode,
-    Query, SessionEnd, StreamError, SystemPrompt, ToolRequest, query,
+    ConnectError, HookEvent, HookFailurePolicy, HookInput, HookMatcher, Message, Options,
+    PermissionMode, Query, SessionEnd, StreamError, SystemPrompt, ToolRequest, query,
 };
 use countersign_core::{Event, RunId, SessionId};
-use countersign_gate::{Journal, RunEnd};
+use countersign_gate::{RunEnd, RunJournal};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use super::gatekeeper::{Asker, Equipment, Gatekeeper};
-use super::teller::Teller;
-use super::{ClaudeCode, Place};
-use crate::runner::{Signals, end_run};
-use crate::stop::{Stop, Words};
+use super::event_recorder::EventRecorder;
+use super::gatekeeper::{ClaudeCallOrigin, Gatekeeper, GatekeeperOptions};
+use super::{ClaudeCode, CliSession};
+use crate::runner::{RunSignals, end_run};
+use crate::stop::{ClosingRecord, RunStopCause};
 
 /// How long a hook may take: longer than anybody is asked for.
 const HOOK: Duration = Duration::from_hours(2);
@@ -28,15 +28,15 @@ const STOPPING: Duration = Duration::from_secs(10);
 /// Dropped before its end it is recorded as broken off, unless it was told to suspend.
 pub struct ClaudeRun {
     claude: ClaudeCode,
-    journal: Journal,
+    journal: RunJournal,
     prompt: String,
-    place: Place,
+    place: CliSession,
     suspend: CancellationToken,
     is_over: bool,
 }
 
 /// What happens next in a run.
-enum Step {
+enum ClaudeRunStep {
     Heard(Box<Result<Message, StreamError>>),
     Stop,
     Over,
@@ -45,7 +45,12 @@ enum Step {
 }
 
 impl ClaudeRun {
-    pub(super) fn new(claude: ClaudeCode, journal: Journal, prompt: String, place: Place) -> Self {
+    pub(super) fn new(
+        claude: ClaudeCode,
+        journal: RunJournal,
+        prompt: String,
+        place: CliSession,
+    ) -> Self {
         let suspend = CancellationToken::new();
         Self { claude, journal, prompt, place, suspend, is_over: false }
     }
@@ -64,7 +69,7 @@ impl ClaudeRun {
     ///
     /// One that is told to suspend is left as it stands: its CLI ends, and whoever comes for the run
     /// says so. The conversation can go on with another prompt.
-    pub async fn drive(mut self, signals: impl Into<Signals>) {
+    pub async fn drive(mut self, signals: impl Into<RunSignals>) {
         let signals = signals.into();
         self.suspend = signals.suspend.clone();
         let ended = tokio::select! {
@@ -75,30 +80,30 @@ impl ClaudeRun {
         self.is_over = true;
         match ended {
             Some(ended) => record_end(&self.journal, ended).await,
-            None => self.journal.settle(),
+            None => self.journal.discard_draft(),
         }
     }
 
     /// Returns what the run took, or why it stopped.
-    async fn converse(&self, signals: &Signals) -> Result<Event, Stop> {
+    async fn converse(&self, signals: &RunSignals) -> Result<Event, RunStopCause> {
         let keeper = self.keeper();
         let started = query(self.prompt.as_str(), self.options(&keeper)).await;
         let mut running = started.map_err(|error| not_started(&error))?;
-        let mut teller = Teller::new(&self.journal, &keeper);
+        let mut teller = EventRecorder::new(&self.journal, &keeper);
         let mut stopping = None;
         let ended = loop {
             match self.step(&mut running, signals, stopping).await {
-                Step::Over => break Some(None),
-                Step::Late => break None,
-                Step::Heard(heard) => match *heard {
-                    Ok(message) => teller.tell(message).await?,
+                ClaudeRunStep::Over => break Some(None),
+                ClaudeRunStep::Late => break None,
+                ClaudeRunStep::Heard(heard) => match *heard {
+                    Ok(message) => teller.record_message(message).await?,
                     Err(StreamError::Ended(end)) => break Some(Some(end)),
                     Err(error) => {
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(error, "something Claude Code said could not be read");
                     }
                 },
-                Step::Stop => {
+                ClaudeRunStep::Stop => {
                     stopping = Some(tokio::time::Instant::now() + STOPPING);
                     self.stop(&running).await;
                 }
@@ -109,7 +114,7 @@ impl ClaudeRun {
         }
         teller.close().await?;
         match stopping {
-            Some(_) => Err(Stop::Cancelled),
+            Some(_) => Err(RunStopCause::Cancelled),
             None => teller.end(ended.flatten().as_ref()),
         }
     }
@@ -117,9 +122,9 @@ impl ClaudeRun {
     async fn step(
         &self,
         running: &mut Query,
-        signals: &Signals,
+        signals: &RunSignals,
         stopping: Option<tokio::time::Instant>,
-    ) -> Step {
+    ) -> ClaudeRunStep {
         let late = async {
             match stopping {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -128,9 +133,9 @@ impl ClaudeRun {
         };
         tokio::select! {
             biased;
-            () = signals.cancel.cancelled(), if stopping.is_none() => Step::Stop,
-            heard = running.next() => heard.map_or(Step::Over, |it| Step::Heard(Box::new(it))),
-            () = late => Step::Late,
+            () = signals.cancel.cancelled(), if stopping.is_none() => ClaudeRunStep::Stop,
+            heard = running.next() => heard.map_or(ClaudeRunStep::Over, |it| ClaudeRunStep::Heard(Box::new(it))),
+            () = late => ClaudeRunStep::Late,
         }
     }
 
@@ -148,7 +153,7 @@ impl ClaudeRun {
 
     fn keeper(&self) -> Gatekeeper {
         let ClaudeCode { gate, planners, setup, config, bash } = &self.claude;
-        let asker = Asker {
+        let asker = ClaudeCallOrigin {
             project: self.journal.project().clone(),
             session: self.journal.session().clone(),
             run: Some(self.id()),
@@ -156,7 +161,7 @@ impl ClaudeRun {
         };
         let plans = setup.config().map(|folder| folder.join("plans"));
         let (gate, planners) = (gate.clone(), planners.clone());
-        let equipment = Equipment { plans, keep: config.keep.clone(), bash: bash.clone() };
+        let equipment = GatekeeperOptions { plans, keep: config.keep.clone(), bash: bash.clone() };
         Gatekeeper::new(gate, planners, asker, config.terms(), None, equipment)
     }
 
@@ -188,11 +193,11 @@ fn attended(options: Options, keeper: &Gatekeeper) -> Options {
     let (looks, decides) = (keeper.clone(), keeper.clone());
     let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
         let keeper = looks.clone();
-        async move { keeper.look(input).await }
+        async move { keeper.on_pre_tool_use(input).await }
     });
     options
         .permission_mode(PermissionMode::Default)
-        .hook(hook.timeout(HOOK).on_failure(OnFailure::Block))
+        .hook(hook.timeout(HOOK).on_failure(HookFailurePolicy::Block))
         .can_use_tool(move |request: ToolRequest| {
             let keeper = decides.clone();
             async move { keeper.decide(request).await }
@@ -204,11 +209,11 @@ fn unattended(options: Options, keeper: &Gatekeeper) -> Options {
     let guards = keeper.clone();
     let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
         let keeper = guards.clone();
-        async move { keeper.guard(input).await }
+        async move { keeper.on_pre_tool_use_unattended(input).await }
     });
     options
         .permission_mode(PermissionMode::DontAsk)
-        .hook(hook.timeout(HOOK).on_failure(OnFailure::Block))
+        .hook(hook.timeout(HOOK).on_failure(HookFailurePolicy::Block))
 }
 
 impl Drop for ClaudeRun {
@@ -223,20 +228,20 @@ impl Drop for ClaudeRun {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, "the calls of a dropped run could not be taken back");
             }
-            record_end(&journal, Err(Stop::Cancelled)).await;
+            record_end(&journal, Err(RunStopCause::Cancelled)).await;
         });
     }
 }
 
-async fn record_end(journal: &Journal, ended: Result<Event, Stop>) {
+async fn record_end(journal: &RunJournal, ended: Result<Event, RunStopCause>) {
     let (end, event) = match ended {
         Ok(done) => (RunEnd::Done, done),
         Err(stop) => (stop.end(), stop.event()),
     };
-    end_run(journal, end, Words { messages: Vec::new(), events: vec![event] }).await;
+    end_run(journal, end, ClosingRecord { messages: Vec::new(), events: vec![event] }).await;
 }
 
-fn not_started(error: &ConnectError) -> Stop {
+fn not_started(error: &ConnectError) -> RunStopCause {
     let hint = match error {
         ConnectError::Launch(_) => {
             "install it with `npm install -g @anthropic-ai/claude-code`, or name it with --claude"
@@ -244,7 +249,7 @@ fn not_started(error: &ConnectError) -> Stop {
         _ => "try `claude` in a terminal, or another permission mode",
     };
     let message = format!("Claude Code could not be started: {}", whole(error));
-    Stop::ClaudeCode { message, hint }
+    RunStopCause::ClaudeCode { message, hint }
 }
 
 /// An error with all its causes, in one sentence.
@@ -253,15 +258,15 @@ fn whole(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |said, cause| format!("{said}: {cause}"))
 }
 
-impl Teller<'_> {
+impl EventRecorder<'_> {
     /// Returns how the run ended, from what the CLI said last.
-    fn end(&self, ended: Option<&SessionEnd>) -> Result<Event, Stop> {
+    fn end(&self, ended: Option<&SessionEnd>) -> Result<Event, RunStopCause> {
         let hint = "send a prompt to go on";
         match (self.failure(), ended) {
-            (Some(message), _) => Err(Stop::ClaudeCode { message, hint }),
+            (Some(message), _) => Err(RunStopCause::ClaudeCode { message, hint }),
             (None, Some(ended)) => {
                 let message = format!("Claude Code broke off: {}", whole(ended));
-                Err(Stop::ClaudeCode { message, hint })
+                Err(RunStopCause::ClaudeCode { message, hint })
             }
             (None, None) => Ok(self.done()),
         }

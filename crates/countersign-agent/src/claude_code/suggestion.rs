@@ -2,21 +2,22 @@
 
 use countersign_claude::PermissionUpdate;
 use countersign_claude::permission::{PermissionRule, RuleBehavior, UpdateDestination};
-use countersign_core::{Outcome, Proposal, Rule};
+use countersign_core::{GrantProposal, Rule, VerdictAction};
 
 /// Returns the suggestions that are rules as we understand them.
-pub(super) fn proposals(suggestions: &[PermissionUpdate]) -> Vec<Proposal> {
+pub(super) fn proposals(suggestions: &[PermissionUpdate]) -> Vec<GrantProposal> {
     let rules = suggestions.iter().filter_map(|suggestion| match suggestion {
         PermissionUpdate::AddRules { rules, behavior: RuleBehavior::Allow, .. } => {
             let rules: Vec<_> = rules.iter().map(written).collect();
-            let understood = rules.iter().all(|rule| Rule::parse(Outcome::Allow, rule).is_ok());
+            let understood =
+                rules.iter().all(|rule| Rule::parse(VerdictAction::Allow, rule).is_ok());
             understood.then_some(rules)
         }
         _ => None,
     });
     let proposal = |rules: Vec<String>| {
         let label = format!("as Claude Code suggests: {}", rules.join(", "));
-        Proposal { rules, label, matched_before: 0 }
+        GrantProposal { rules, label, matched_before: 0 }
     };
     rules.map(proposal).collect()
 }

@@ -5,21 +5,24 @@ use super::*;
 
 #[test]
 fn known_kinds_are_typed() {
-    let message: Message = serde_json::from_value(json!({"role": "assistant", "content": [
+    let message: ModelMessage = serde_json::from_value(json!({"role": "assistant", "content": [
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "text", "text": "I will read it."},
         {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a"}},
     ]}))
     .unwrap();
-    let thinking =
-        Thinking { thinking: "hm".into(), signature: Some("s".into()), ..Thinking::default() };
-    let call = ToolUse::new("t1", "Read", json!({"file_path": "a"}));
+    let thinking = MessageThinking {
+        thinking: "hm".into(),
+        signature: Some("s".into()),
+        ..MessageThinking::default()
+    };
+    let call = MessageToolUse::new("t1", "Read", json!({"file_path": "a"}));
     assert_eq!(
         message.content,
         vec![
-            Block::Thinking(thinking),
-            Block::text("I will read it."),
-            Block::ToolUse(call.clone())
+            MessageBlock::Thinking(thinking),
+            MessageBlock::text("I will read it."),
+            MessageBlock::ToolUse(call.clone())
         ]
     );
     assert_eq!(message.text(), "I will read it.");
@@ -45,22 +48,24 @@ fn what_is_not_known_survives() {
 #[test]
 fn the_order_of_extra_fields_is_kept() {
     let text = r#"{"type":"text","text":"x","z":1,"a":2,"m":3}"#;
-    let block: Block = serde_json::from_str(text).unwrap();
+    let block: MessageBlock = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&block).unwrap(), text);
 }
 
 #[test]
 fn a_plain_string_is_one_text_block() {
-    let message: Message = serde_json::from_str(r#"{"role":"user","content":"hi"}"#).unwrap();
-    assert_eq!(message, Message::user("hi"));
+    let message: ModelMessage = serde_json::from_str(r#"{"role":"user","content":"hi"}"#).unwrap();
+    assert_eq!(message, ModelMessage::user("hi"));
 }
 
 #[test]
 fn a_broken_input_is_not_sent() {
-    let call =
-        ToolUse { broken_input: Some("{\"a".into()), ..ToolUse::new("t", "Read", json!({})) };
+    let call = MessageToolUse {
+        broken_input: Some("{\"a".into()),
+        ..MessageToolUse::new("t", "Read", json!({}))
+    };
     assert_eq!(
-        serde_json::to_value(Block::ToolUse(call)).unwrap(),
+        serde_json::to_value(MessageBlock::ToolUse(call)).unwrap(),
         json!({"type": "tool_use", "id": "t", "name": "Read", "input": {}})
     );
 }
@@ -74,16 +79,17 @@ proptest! {
     #[test]
     fn any_message_replays_as_it_came(blocks in prop::collection::vec(any_block(), 0..5)) {
         let wire = json!({"role": "assistant", "content": blocks});
-        let message: Message = serde_json::from_value(wire.clone()).unwrap();
+        let message: ModelMessage = serde_json::from_value(wire.clone()).unwrap();
         prop_assert_eq!(serde_json::to_value(&message).unwrap(), wire);
     }
 }
 
 fn replays(wire: &Value) {
-    let block = Block::from(wire.clone());
+    let block = MessageBlock::from(wire.clone());
     assert_eq!(&serde_json::to_value(&block).unwrap(), wire);
     // Through text as well, as it is stored and sent.
-    let again: Block = serde_json::from_str(&serde_json::to_string(&block).unwrap()).unwrap();
+    let again: MessageBlock =
+        serde_json::from_str(&serde_json::to_string(&block).unwrap()).unwrap();
     assert_eq!(again, block);
 }
 

@@ -179,7 +179,7 @@ impl ModelError {
 
 /// An error as the API words it: in the body of a refused request, or as an event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiErrorDetails {
     /// The status; none within a stream.
     pub(crate) status: Option<u16>,
     /// The API's `error.type`, or empty.
@@ -190,9 +190,9 @@ pub(crate) struct Refusal {
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl From<Refusal> for ModelError {
-    fn from(refusal: Refusal) -> Self {
-        let Refusal { status, kind, message, retry_after } = refusal;
+impl From<ApiErrorDetails> for ModelError {
+    fn from(refusal: ApiErrorDetails) -> Self {
+        let ApiErrorDetails { status, kind, message, retry_after } = refusal;
         let message = one_line(&message);
         // The kind is the more exact of the two; servers that only speak HTTP leave it out.
         match (kind.as_str(), status.unwrap_or(0)) {
@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn within_a_stream_the_kind_decides() {
-        let refusal = Refusal { kind: "overloaded_error".into(), ..Refusal::default() };
+        let refusal =
+            ApiErrorDetails { kind: "overloaded_error".into(), ..ApiErrorDetails::default() };
         assert_eq!(ModelError::from(refusal), ModelError::Overloaded { retry_after: None });
     }
 
@@ -262,7 +263,7 @@ mod tests {
     }
 
     fn check(status: u16, kind: &str, message: &str, code: &str) {
-        let refusal = Refusal {
+        let refusal = ApiErrorDetails {
             status: Some(status),
             kind: kind.into(),
             message: message.into(),

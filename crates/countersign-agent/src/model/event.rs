@@ -3,12 +3,12 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{ModelError, Refusal};
-use crate::message::Block;
+use super::{ApiErrorDetails, ModelError};
+use crate::message::MessageBlock;
 
 /// A step of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StreamEvent {
+pub enum ModelStreamEvent {
     /// The answer begins.
     MessageStart {
         /// The server's name for the answer.
@@ -16,14 +16,14 @@ pub enum StreamEvent {
         /// The model that answers.
         model: Option<String>,
         /// What the request cost.
-        usage: PartialUsage,
+        usage: PartialAnswerUsage,
     },
     /// A block begins. It may be whole already.
     BlockStart {
         /// Its place in the message.
         index: u64,
         /// What is known of it.
-        block: Block,
+        block: MessageBlock,
     },
     /// More text.
     TextDelta {
@@ -68,9 +68,9 @@ pub enum StreamEvent {
     /// Why the answer ends, and what it cost so far.
     MessageDelta {
         /// Why it ends.
-        stop_reason: Option<StopReason>,
+        stop_reason: Option<AnswerStopReason>,
         /// Totals up to here, not additions.
-        usage: PartialUsage,
+        usage: PartialAnswerUsage,
     },
     /// The answer is whole.
     MessageStop,
@@ -82,7 +82,7 @@ pub enum StreamEvent {
 
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum StopReason {
+pub enum AnswerStopReason {
     /// The model had said all.
     EndTurn,
     /// The model waits for the results of its calls.
@@ -99,7 +99,7 @@ pub enum StopReason {
     Other(String),
 }
 
-impl StopReason {
+impl AnswerStopReason {
     /// Returns the API's name.
     pub fn as_str(&self) -> &str {
         match self {
@@ -114,7 +114,7 @@ impl StopReason {
     }
 }
 
-impl From<&str> for StopReason {
+impl From<&str> for AnswerStopReason {
     fn from(name: &str) -> Self {
         match name {
             "end_turn" => Self::EndTurn,
@@ -128,13 +128,13 @@ impl From<&str> for StopReason {
     }
 }
 
-impl Serialize for StopReason {
+impl Serialize for AnswerStopReason {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.as_str())
     }
 }
 
-impl<'de> Deserialize<'de> for StopReason {
+impl<'de> Deserialize<'de> for AnswerStopReason {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from).map(|name| Self::from(name.as_str()))
     }
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for StopReason {
 
 /// What an answer cost, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct AnswerUsage {
     /// Read at the full price.
     pub input_tokens: u64,
     /// Written.
@@ -155,7 +155,7 @@ pub struct Usage {
 
 /// What one event says about the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct PartialUsage {
+pub struct PartialAnswerUsage {
     /// Read at the full price.
     pub input_tokens: Option<u64>,
     /// Written.
@@ -166,9 +166,9 @@ pub struct PartialUsage {
     pub cache_read_input_tokens: Option<u64>,
 }
 
-impl Usage {
+impl AnswerUsage {
     /// Takes over what an event says; what it leaves out stays.
-    pub fn update(&mut self, partial: PartialUsage) {
+    pub fn update(&mut self, partial: PartialAnswerUsage) {
         let take = |total: &mut u64, said: Option<u64>| *total = said.unwrap_or(*total);
         take(&mut self.input_tokens, partial.input_tokens);
         take(&mut self.output_tokens, partial.output_tokens);
@@ -177,7 +177,7 @@ impl Usage {
     }
 }
 
-impl StreamEvent {
+impl ModelStreamEvent {
     /// Reads the data of one server-sent event.
     ///
     /// An `error` event is an error.
@@ -188,17 +188,17 @@ impl StreamEvent {
 
     /// Reads one event from its JSON.
     pub(crate) fn from_json(value: Value) -> Result<Self, ModelError> {
-        let wire = Wire::deserialize(&value).map_err(ModelError::protocol)?;
+        let wire = WireEvent::deserialize(&value).map_err(ModelError::protocol)?;
         Ok(match wire {
-            Wire::MessageStart { message } => Self::MessageStart {
+            WireEvent::MessageStart { message } => Self::MessageStart {
                 id: message.id,
                 model: message.model,
                 usage: message.usage.unwrap_or_default(),
             },
-            Wire::ContentBlockStart { index, content_block } => {
+            WireEvent::ContentBlockStart { index, content_block } => {
                 Self::BlockStart { index, block: content_block }
             }
-            Wire::ContentBlockDelta { index, delta } => match delta {
+            WireEvent::ContentBlockDelta { index, delta } => match delta {
                 WireDelta::TextDelta { text } => Self::TextDelta { index, text },
                 WireDelta::ThinkingDelta { thinking } => Self::ThinkingDelta { index, thinking },
                 WireDelta::SignatureDelta { signature } => {
@@ -210,15 +210,15 @@ impl StreamEvent {
                 WireDelta::CitationsDelta { citation } => Self::CitationsDelta { index, citation },
                 WireDelta::Unknown => Self::Unknown(value),
             },
-            Wire::ContentBlockStop { index } => Self::BlockStop { index },
-            Wire::MessageDelta { delta, usage } => Self::MessageDelta {
+            WireEvent::ContentBlockStop { index } => Self::BlockStop { index },
+            WireEvent::MessageDelta { delta, usage } => Self::MessageDelta {
                 stop_reason: delta.stop_reason,
                 usage: usage.unwrap_or_default(),
             },
-            Wire::MessageStop => Self::MessageStop,
-            Wire::Ping => Self::Ping,
-            Wire::Error { error } => return Err(error.into()),
-            Wire::Unknown => Self::Unknown(value),
+            WireEvent::MessageStop => Self::MessageStop,
+            WireEvent::Ping => Self::Ping,
+            WireEvent::Error { error } => return Err(error.into()),
+            WireEvent::Unknown => Self::Unknown(value),
         })
     }
 
@@ -240,13 +240,13 @@ impl StreamEvent {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Wire {
+enum WireEvent {
     MessageStart {
         message: WireMessage,
     },
     ContentBlockStart {
         index: u64,
-        content_block: Block,
+        content_block: MessageBlock,
     },
     ContentBlockDelta {
         index: u64,
@@ -257,8 +257,8 @@ enum Wire {
     },
     MessageDelta {
         #[serde(default)]
-        delta: WireStop,
-        usage: Option<PartialUsage>,
+        delta: WireStopDelta,
+        usage: Option<PartialAnswerUsage>,
     },
     MessageStop,
     Ping,
@@ -273,7 +273,7 @@ enum Wire {
 struct WireMessage {
     id: Option<String>,
     model: Option<String>,
-    usage: Option<PartialUsage>,
+    usage: Option<PartialAnswerUsage>,
 }
 
 #[derive(Deserialize)]
@@ -299,8 +299,8 @@ enum WireDelta {
 }
 
 #[derive(Default, Deserialize)]
-struct WireStop {
-    stop_reason: Option<StopReason>,
+struct WireStopDelta {
+    stop_reason: Option<AnswerStopReason>,
 }
 
 #[derive(Deserialize)]
@@ -313,7 +313,7 @@ struct WireError {
 
 impl From<WireError> for ModelError {
     fn from(WireError { kind, message }: WireError) -> Self {
-        Refusal { kind, message, ..Refusal::default() }.into()
+        ApiErrorDetails { kind, message, ..ApiErrorDetails::default() }.into()
     }
 }
 
@@ -321,9 +321,9 @@ impl From<WireError> for ModelError {
 struct WholeAnswer {
     id: Option<String>,
     model: Option<String>,
-    content: Vec<Block>,
-    stop_reason: Option<StopReason>,
-    usage: Option<PartialUsage>,
+    content: Vec<MessageBlock>,
+    stop_reason: Option<AnswerStopReason>,
+    usage: Option<PartialAnswerUsage>,
 }
 
 #[cfg(test)]
@@ -333,29 +333,43 @@ mod tests {
     #[test]
     fn what_is_not_known_is_no_error() {
         let event = r#"{"type":"new_thing","x":1}"#;
-        assert!(matches!(StreamEvent::parse(event), Ok(StreamEvent::Unknown(_))));
+        assert!(matches!(ModelStreamEvent::parse(event), Ok(ModelStreamEvent::Unknown(_))));
         let delta = r#"{"type":"content_block_delta","index":0,"delta":{"type":"new_delta"}}"#;
-        assert!(matches!(StreamEvent::parse(delta), Ok(StreamEvent::Unknown(_))));
+        assert!(matches!(ModelStreamEvent::parse(delta), Ok(ModelStreamEvent::Unknown(_))));
     }
 
     #[test]
     fn an_error_event_is_an_error() {
         let event =
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        assert_eq!(StreamEvent::parse(event), Err(ModelError::Overloaded { retry_after: None }));
+        assert_eq!(
+            ModelStreamEvent::parse(event),
+            Err(ModelError::Overloaded { retry_after: None })
+        );
     }
 
     #[test]
     fn totals_replace_and_gaps_stay() {
-        let mut usage = Usage { input_tokens: 10, output_tokens: 1, ..Usage::default() };
-        usage.update(PartialUsage { output_tokens: Some(42), ..PartialUsage::default() });
-        assert_eq!(usage, Usage { input_tokens: 10, output_tokens: 42, ..Usage::default() });
+        let mut usage =
+            AnswerUsage { input_tokens: 10, output_tokens: 1, ..AnswerUsage::default() };
+        usage.update(PartialAnswerUsage {
+            output_tokens: Some(42),
+            ..PartialAnswerUsage::default()
+        });
+        assert_eq!(
+            usage,
+            AnswerUsage { input_tokens: 10, output_tokens: 42, ..AnswerUsage::default() }
+        );
     }
 
     #[test]
     fn garbage_is_a_protocol_error() {
         for garbage in ["", "null", "[1]", r#"{"type":"content_block_start"}"#, "{\"type\":3}"] {
-            assert_eq!(StreamEvent::parse(garbage).unwrap_err().code(), "protocol", "{garbage}");
+            assert_eq!(
+                ModelStreamEvent::parse(garbage).unwrap_err().code(),
+                "protocol",
+                "{garbage}"
+            );
         }
     }
 }

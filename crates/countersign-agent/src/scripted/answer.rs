@@ -2,34 +2,34 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cue::Cue;
-use super::scenario::{Call, Step};
-use super::template::Context;
-use crate::model::Usage;
+use super::scenario::{ScriptStep, ScriptedCall};
+use super::step_lookup::StepMatch;
+use super::template::TemplateValues;
+use crate::model::AnswerUsage;
 
 /// What the model says.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct ScriptedAnswer {
     pub(super) id: String,
     pub(super) model: String,
     pub(super) content: Vec<Value>,
     pub(super) stop_reason: String,
-    pub(super) usage: Usage,
+    pub(super) usage: AnswerUsage,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// Says a step.
     ///
     /// `offers_tools` is whether the request lets the model call any; `length` is that of the
     /// request; `new_id` makes ids that have not been there before.
-    pub(super) fn say(
-        cue: &Cue<'_>,
+    pub(super) fn from_step(
+        cue: &StepMatch<'_>,
         model: &str,
         offers_tools: bool,
         length: usize,
         new_id: &mut dyn FnMut(&str) -> String,
     ) -> Self {
-        let Cue { step, context } = cue;
+        let StepMatch { step, context } = cue;
         let mut content = Vec::new();
         if let Some(think) = &step.think {
             let thinking = think.render(context);
@@ -72,7 +72,7 @@ impl Answer {
             "content": [],
             "stop_reason": null,
             "stop_sequence": null,
-            "usage": Usage { output_tokens: 1, ..self.usage },
+            "usage": AnswerUsage { output_tokens: 1, ..self.usage },
         });
         let mut events = vec![json!({"type": "message_start", "message": start})];
         for (index, block) in self.content.iter().enumerate() {
@@ -105,9 +105,13 @@ pub(super) fn seal(thinking: &str) -> String {
     format!("scripted-{hash:016x}")
 }
 
-fn tool_uses(call: &Call, context: &Context, new_id: &mut dyn FnMut(&str) -> String) -> Vec<Value> {
+fn tool_uses(
+    call: &ScriptedCall,
+    context: &TemplateValues,
+    new_id: &mut dyn FnMut(&str) -> String,
+) -> Vec<Value> {
     let mut one = |index| {
-        let context = Context { index, ..context.clone() };
+        let context = TemplateValues { index, ..context.clone() };
         let id = match &call.id {
             Some(id) => id.render(&context),
             None => new_id("toolu"),
@@ -119,10 +123,13 @@ fn tool_uses(call: &Call, context: &Context, new_id: &mut dyn FnMut(&str) -> Str
 }
 
 /// Returns what the answer costs: as the scenario says, or about a token for four characters.
-fn usage(step: &Step, length: usize, content: &[Value]) -> Usage {
+fn usage(step: &ScriptStep, length: usize, content: &[Value]) -> AnswerUsage {
     let written: usize = content.iter().map(|block| block.to_string().len()).sum();
-    let mut usage =
-        Usage { input_tokens: tokens(length), output_tokens: tokens(written), ..Usage::default() };
+    let mut usage = AnswerUsage {
+        input_tokens: tokens(length),
+        output_tokens: tokens(written),
+        ..AnswerUsage::default()
+    };
     usage.update(step.usage);
     usage
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::answer::seal;
-use crate::model::Refusal;
+use crate::model::ApiErrorDetails;
 
 /// An error as the API words it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ApiError {
+pub(super) struct ScriptedApiError {
     pub(super) status: u16,
     pub(super) kind: String,
     pub(super) message: String,
@@ -20,7 +20,7 @@ pub(super) struct ApiError {
     pub(super) retry_after: Option<u64>,
 }
 
-impl ApiError {
+impl ScriptedApiError {
     /// Returns an error of the kind that the request is to blame for.
     pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self::new(400, "invalid_request_error", message)
@@ -36,8 +36,8 @@ impl ApiError {
     }
 
     /// Returns it as a client reads it.
-    pub(super) fn refusal(self) -> Refusal {
-        Refusal {
+    pub(super) fn refusal(self) -> ApiErrorDetails {
+        ApiErrorDetails {
             status: Some(self.status),
             kind: self.kind,
             message: self.message,
@@ -50,8 +50,9 @@ impl ApiError {
 const MOST_MARKS: usize = 4;
 
 /// Returns why the API would refuse a request.
-pub(super) fn check(body: &Value) -> Result<(), ApiError> {
-    let fields = body.as_object().ok_or_else(|| ApiError::invalid("Input should be an object"))?;
+pub(super) fn check(body: &Value) -> Result<(), ScriptedApiError> {
+    let fields =
+        body.as_object().ok_or_else(|| ScriptedApiError::invalid("Input should be an object"))?;
     required(fields)?;
     tools(fields.get("tools"))?;
     marks(fields)?;
@@ -65,22 +66,22 @@ pub(super) fn check(body: &Value) -> Result<(), ApiError> {
 
 /// A message, or several of one role in a row, which the API reads as one.
 #[derive(Debug)]
-struct Turn<'a> {
+struct MergedMessage<'a> {
     /// The number of the last message in it, as the API counts.
     number: usize,
     is_user: bool,
-    blocks: Vec<Numbered<'a>>,
+    blocks: Vec<IndexedBlock<'a>>,
 }
 
 /// A block and its path.
 #[derive(Clone, Copy, Debug)]
-struct Numbered<'a> {
+struct IndexedBlock<'a> {
     message: usize,
     index: usize,
     block: &'a Map<String, Value>,
 }
 
-impl Numbered<'_> {
+impl IndexedBlock<'_> {
     fn kind(&self) -> &str {
         self.text("type").unwrap_or_default()
     }
@@ -89,49 +90,54 @@ impl Numbered<'_> {
         self.block.get(key).and_then(Value::as_str)
     }
 
-    fn refuse(&self, problem: &str) -> ApiError {
-        ApiError::invalid(format!("messages.{}.content.{}{problem}", self.message, self.index))
+    fn refuse(&self, problem: &str) -> ScriptedApiError {
+        ScriptedApiError::invalid(format!(
+            "messages.{}.content.{}{problem}",
+            self.message, self.index
+        ))
     }
 
-    fn refuse_field(&self, field: &str, problem: &str) -> ApiError {
+    fn refuse_field(&self, field: &str, problem: &str) -> ScriptedApiError {
         self.refuse(&format!(".{}.{field}: {problem}", self.kind()))
     }
 }
 
-fn required(fields: &Map<String, Value>) -> Result<(), ApiError> {
+fn required(fields: &Map<String, Value>) -> Result<(), ScriptedApiError> {
     for field in ["model", "max_tokens", "messages"] {
         if fields.get(field).is_none_or(Value::is_null) {
-            return Err(ApiError::invalid(format!("{field}: Field required")));
+            return Err(ScriptedApiError::invalid(format!("{field}: Field required")));
         }
     }
     match fields.get("max_tokens").and_then(Value::as_u64) {
         Some(1..) => Ok(()),
-        _ => Err(ApiError::invalid("max_tokens: Input should be greater than or equal to 1")),
+        _ => {
+            Err(ScriptedApiError::invalid("max_tokens: Input should be greater than or equal to 1"))
+        }
     }
 }
 
-fn tools(tools: Option<&Value>) -> Result<(), ApiError> {
+fn tools(tools: Option<&Value>) -> Result<(), ScriptedApiError> {
     let mut names = Vec::new();
     for (index, tool) in tools.and_then(Value::as_array).into_iter().flatten().enumerate() {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let is_good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || name.len() > 128 || !name.chars().all(is_good) {
-            return Err(ApiError::invalid(format!(
+            return Err(ScriptedApiError::invalid(format!(
                 "tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
             )));
         }
         if names.contains(&name) {
-            return Err(ApiError::invalid("tools: Tool names must be unique."));
+            return Err(ScriptedApiError::invalid("tools: Tool names must be unique."));
         }
         names.push(name);
     }
     Ok(())
 }
 
-fn marks(fields: &Map<String, Value>) -> Result<(), ApiError> {
+fn marks(fields: &Map<String, Value>) -> Result<(), ScriptedApiError> {
     let count = fields.values().map(count_marks).sum::<usize>();
     if count > MOST_MARKS {
-        return Err(ApiError::invalid(format!(
+        return Err(ScriptedApiError::invalid(format!(
             "A maximum of {MOST_MARKS} blocks with cache_control may be provided. Found {count}."
         )));
     }
@@ -150,11 +156,11 @@ fn count_marks(value: &Value) -> usize {
     }
 }
 
-fn combined(messages: Option<&Value>) -> Result<Vec<Turn<'_>>, ApiError> {
+fn combined(messages: Option<&Value>) -> Result<Vec<MergedMessage<'_>>, ScriptedApiError> {
     let messages = messages
         .and_then(Value::as_array)
-        .ok_or_else(|| ApiError::invalid("messages: Input should be a valid list"))?;
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+        .ok_or_else(|| ScriptedApiError::invalid("messages: Input should be a valid list"))?;
+    let mut turns: Vec<MergedMessage<'_>> = Vec::new();
     for (number, message) in messages.iter().enumerate() {
         let is_user = match message.get("role").and_then(Value::as_str) {
             Some("user") => true,
@@ -162,7 +168,7 @@ fn combined(messages: Option<&Value>) -> Result<Vec<Turn<'_>>, ApiError> {
             // Newer than this; not part of the talk.
             Some("system") => continue,
             _ => {
-                return Err(ApiError::invalid(format!(
+                return Err(ScriptedApiError::invalid(format!(
                     "messages.{number}.role: Input should be 'user' or 'assistant'"
                 )));
             }
@@ -173,15 +179,15 @@ fn combined(messages: Option<&Value>) -> Result<Vec<Turn<'_>>, ApiError> {
                 turn.number = number;
                 turn.blocks.extend(blocks);
             }
-            None => turns.push(Turn { number, is_user, blocks }),
+            None => turns.push(MergedMessage { number, is_user, blocks }),
         }
     }
     Ok(turns)
 }
 
-fn content(number: usize, message: &Value) -> Result<Vec<Numbered<'_>>, ApiError> {
+fn content(number: usize, message: &Value) -> Result<Vec<IndexedBlock<'_>>, ScriptedApiError> {
     let empty = || {
-        ApiError::invalid(format!(
+        ScriptedApiError::invalid(format!(
             "messages.{number}: all messages must have non-empty content except for the optional \
              final assistant message"
         ))
@@ -196,24 +202,24 @@ fn content(number: usize, message: &Value) -> Result<Vec<Numbered<'_>>, ApiError
             .map(|(index, block)| {
                 let block = block.as_object().filter(|block| block.contains_key("type"));
                 let block = block.ok_or_else(|| {
-                    ApiError::invalid(format!(
+                    ScriptedApiError::invalid(format!(
                         "messages.{number}.content.{index}.type: Field required"
                     ))
                 })?;
-                Ok(Numbered { message: number, index, block })
+                Ok(IndexedBlock { message: number, index, block })
             })
             .collect(),
-        _ => Err(ApiError::invalid(format!("messages.{number}.content: Field required"))),
+        _ => Err(ScriptedApiError::invalid(format!("messages.{number}.content: Field required"))),
     }
 }
 
-fn roles(turns: &[Turn<'_>]) -> Result<(), ApiError> {
+fn roles(turns: &[MergedMessage<'_>]) -> Result<(), ScriptedApiError> {
     match (turns.first(), turns.last()) {
-        (None, _) => Err(ApiError::invalid("messages: at least one message is required")),
+        (None, _) => Err(ScriptedApiError::invalid("messages: at least one message is required")),
         (Some(first), _) if !first.is_user => {
-            Err(ApiError::invalid("messages: first message must use the \"user\" role"))
+            Err(ScriptedApiError::invalid("messages: first message must use the \"user\" role"))
         }
-        (_, Some(last)) if !last.is_user => Err(ApiError::invalid(
+        (_, Some(last)) if !last.is_user => Err(ScriptedApiError::invalid(
             "This model does not support assistant message prefill. The conversation must end with \
              a user message.",
         )),
@@ -221,7 +227,7 @@ fn roles(turns: &[Turn<'_>]) -> Result<(), ApiError> {
     }
 }
 
-fn blocks(turn: &Turn<'_>) -> Result<(), ApiError> {
+fn blocks(turn: &MergedMessage<'_>) -> Result<(), ScriptedApiError> {
     for block in &turn.blocks {
         fields(*block)?;
         match block.kind() {
@@ -233,9 +239,9 @@ fn blocks(turn: &Turn<'_>) -> Result<(), ApiError> {
             _ => {}
         }
     }
-    let last = turn.blocks.last().map(Numbered::kind);
+    let last = turn.blocks.last().map(IndexedBlock::kind);
     if !turn.is_user && matches!(last, Some("thinking" | "redacted_thinking")) {
-        return Err(ApiError::invalid(format!(
+        return Err(ScriptedApiError::invalid(format!(
             "messages.{}: The final block in an assistant message cannot be `thinking`.",
             turn.number
         )));
@@ -244,7 +250,7 @@ fn blocks(turn: &Turn<'_>) -> Result<(), ApiError> {
 }
 
 /// Refuses fields that the kind of block does not have, and asks for those that it must have.
-fn fields(block: Numbered<'_>) -> Result<(), ApiError> {
+fn fields(block: IndexedBlock<'_>) -> Result<(), ScriptedApiError> {
     let (must, may): (&[&str], &[&str]) = match block.kind() {
         "text" => (&["text"], &["citations", "cache_control"]),
         "thinking" => (&["thinking", "signature"], &[]),
@@ -263,18 +269,20 @@ fn fields(block: Numbered<'_>) -> Result<(), ApiError> {
     }
 }
 
-fn text(block: Numbered<'_>) -> Result<(), ApiError> {
+fn text(block: IndexedBlock<'_>) -> Result<(), ScriptedApiError> {
     match block.text("text") {
         None => Err(block.refuse_field("text", "Input should be a valid string")),
-        Some("") => Err(ApiError::invalid("messages: text content blocks must be non-empty")),
-        Some(text) if text.trim().is_empty() => {
-            Err(ApiError::invalid("messages: text content blocks must contain non-whitespace text"))
+        Some("") => {
+            Err(ScriptedApiError::invalid("messages: text content blocks must be non-empty"))
         }
+        Some(text) if text.trim().is_empty() => Err(ScriptedApiError::invalid(
+            "messages: text content blocks must contain non-whitespace text",
+        )),
         Some(_) => Ok(()),
     }
 }
 
-fn thinking(block: Numbered<'_>) -> Result<(), ApiError> {
+fn thinking(block: IndexedBlock<'_>) -> Result<(), ScriptedApiError> {
     let sealed = block.text("thinking").map(seal);
     if sealed.as_deref() == block.text("signature") {
         Ok(())

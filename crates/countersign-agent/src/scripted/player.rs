@@ -8,36 +8,36 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::answer::Answer;
-use super::asked::Asked;
-use super::checks::{self, ApiError};
-use super::cue::{self, Cue};
-use super::perform::{Ending, Performance};
-use super::recorded::{Recorded, RecordedRequest};
-use super::scenario::{Fail, Place, Scenario, Step};
+use super::answer::ScriptedAnswer;
+use super::checks::{self, ScriptedApiError};
+use super::paced_stream::{AnswerEnding, PacedAnswer};
+use super::request_log::{RecordedRequest, RequestLog};
+use super::request_summary::RequestSummary;
+use super::scenario::{Scenario, ScenarioPosition, ScriptStep, ScriptedFailure};
+use super::step_lookup::{self, StepMatch};
 
 /// A scenario in play.
 #[derive(Debug)]
-pub(super) struct Player {
+pub(super) struct ScenarioPlayer {
     scenario: Scenario,
-    recorded: Recorded,
+    recorded: RequestLog,
     /// How often each place has been come to.
-    visits: Mutex<HashMap<Place, u32>>,
+    visits: Mutex<HashMap<ScenarioPosition, u32>>,
 }
 
 /// What comes of a request.
 #[derive(Debug)]
-pub(super) enum Played {
-    Refused(ApiError),
-    Answer(Performance),
+pub(super) enum ScenarioResponse {
+    Refused(ScriptedApiError),
+    Answer(PacedAnswer),
 }
 
-impl Player {
+impl ScenarioPlayer {
     pub(super) fn new(scenario: Scenario) -> Self {
-        Self { scenario, recorded: Recorded::default(), visits: Mutex::default() }
+        Self { scenario, recorded: RequestLog::default(), visits: Mutex::default() }
     }
 
-    pub(super) fn recorded(&self) -> &Recorded {
+    pub(super) fn recorded(&self) -> &RequestLog {
         &self.recorded
     }
 
@@ -47,46 +47,52 @@ impl Player {
     }
 
     /// Answers a request.
-    pub(super) fn play(&self, path: &str, body: Value, now: Timestamp) -> Played {
+    pub(super) fn play(&self, path: &str, body: Value, now: Timestamp) -> ScenarioResponse {
         let length = body.to_string().len();
         let (place, played) = self.decide(&body, length);
         let status = match &played {
-            Played::Refused(error) => error.status,
-            Played::Answer(_) => 200,
+            ScenarioResponse::Refused(error) => error.status,
+            ScenarioResponse::Answer(_) => 200,
         };
         let (path, place) = (path.to_owned(), place.map(|place| place.to_string()));
         self.recorded.push(RecordedRequest { at: now, path, status, place, body }, length);
         played
     }
 
-    fn decide(&self, body: &Value, length: usize) -> (Option<Place>, Played) {
+    fn decide(&self, body: &Value, length: usize) -> (Option<ScenarioPosition>, ScenarioResponse) {
         if let Err(error) = checks::check(body) {
-            return (None, Played::Refused(error));
+            return (None, ScenarioResponse::Refused(error));
         }
-        let asked = Asked::read(body);
-        match cue::find(&self.scenario, &asked) {
+        let asked = RequestSummary::read(body);
+        match step_lookup::find(&self.scenario, &asked) {
             Err(problem) => {
                 let message = format!("scenario `{}`: {problem}", self.scenario.name);
                 tracing::warn!(%message, "the scenario has no answer");
-                (None, Played::Refused(ApiError::invalid(message)))
+                (None, ScenarioResponse::Refused(ScriptedApiError::invalid(message)))
             }
             Ok(cue) => (Some(cue.step.place.clone()), self.perform(&cue, &asked, body, length)),
         }
     }
 
-    fn perform(&self, cue: &Cue<'_>, asked: &Asked, body: &Value, length: usize) -> Played {
+    fn perform(
+        &self,
+        cue: &StepMatch<'_>,
+        asked: &RequestSummary,
+        body: &Value,
+        length: usize,
+    ) -> ScenarioResponse {
         let step = cue.step;
         let ending = match self.fate(step) {
-            Fate::Fail(fail) => match fail.after_events {
-                None => return Played::Refused(fail.into()),
-                Some(events) => Ending::Fail(events, fail.into()),
+            VisitOutcome::Fail(fail) => match fail.after_events {
+                None => return ScenarioResponse::Refused(fail.into()),
+                Some(events) => AnswerEnding::Fail(events, fail.into()),
             },
-            Fate::Cut(ending) => ending,
-            Fate::Good => Ending::Whole,
+            VisitOutcome::Cut(ending) => ending,
+            VisitOutcome::Good => AnswerEnding::Whole,
         };
         let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
-        let answer = Answer::say(cue, model, asked.offers_tools, length, &mut new_id);
-        Played::Answer(Performance {
+        let answer = ScriptedAnswer::from_step(cue, model, asked.offers_tools, length, &mut new_id);
+        ScenarioResponse::Answer(PacedAnswer {
             delay: step.manner.delay,
             pace: step.manner.pace,
             events: answer.events(step.manner.chunk.get()),
@@ -96,7 +102,7 @@ impl Player {
     }
 
     /// Counts the visit to a step and returns what becomes of it: it fails first, then it is cut.
-    fn fate<'s>(&self, step: &'s Step) -> Fate<'s> {
+    fn fate<'s>(&self, step: &'s ScriptStep) -> VisitOutcome<'s> {
         let mut visits = self.visits.lock().unwrap_or_else(PoisonError::into_inner);
         let visits = visits.entry(step.place.clone()).or_default();
         let before = *visits;
@@ -104,24 +110,24 @@ impl Player {
         let fails = step.fail.as_ref().map_or(0, |fail| fail.times);
         let cuts = step.cut.map_or(0, |cut| cut.times);
         match (&step.fail, step.cut) {
-            (Some(fail), _) if before < fails => Fate::Fail(fail),
+            (Some(fail), _) if before < fails => VisitOutcome::Fail(fail),
             (_, Some(cut)) if before < fails.saturating_add(cuts) => {
-                Fate::Cut(Ending::Cut(cut.after))
+                VisitOutcome::Cut(AnswerEnding::Cut(cut.after))
             }
-            _ => Fate::Good,
+            _ => VisitOutcome::Good,
         }
     }
 }
 
 /// What becomes of a visit to a step.
-enum Fate<'s> {
+enum VisitOutcome<'s> {
     Good,
-    Fail(&'s Fail),
-    Cut(Ending),
+    Fail(&'s ScriptedFailure),
+    Cut(AnswerEnding),
 }
 
-impl From<&Fail> for ApiError {
-    fn from(fail: &Fail) -> Self {
+impl From<&ScriptedFailure> for ScriptedApiError {
+    fn from(fail: &ScriptedFailure) -> Self {
         Self {
             status: fail.status,
             kind: fail.kind.clone(),

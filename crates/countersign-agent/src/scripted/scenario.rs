@@ -3,7 +3,7 @@
 //! [`file`] is the text as written, with everything optional; this is what it means, checked, so
 //! that nothing can be wrong with it once it plays.
 
-mod file;
+mod toml_format;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,8 +12,8 @@ use std::time::Duration;
 use regex::Regex;
 use secrecy::SecretString;
 
-use super::template::{Names, Shape, Template, UnknownName};
-use crate::model::PartialUsage;
+use super::template::{JsonTemplate, PlaceholderNames, TextTemplate, UnknownPlaceholder};
+use crate::model::PartialAnswerUsage;
 
 /// What the scripted model answers. See `docs/guide/scripted-model.md` for the format.
 #[derive(Clone, Debug)]
@@ -21,44 +21,44 @@ pub struct Scenario {
     pub(super) name: String,
     pub(super) key: Option<SecretString>,
     // INVARIANT: each script has a turn, each turn a step, each `next` is at most the number of turns.
-    pub(super) scripts: Vec<Script>,
+    pub(super) scripts: Vec<ScenarioScript>,
 }
 
 /// The answers to one kind of prompt.
 #[derive(Clone, Debug)]
-pub(super) struct Script {
+pub(super) struct ScenarioScript {
     pub(super) prompt: Option<Regex>,
     pub(super) system: Option<Regex>,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ScriptTurn>,
 }
 
 /// One answer, or alternatives of which the first that fits is taken.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
-    pub(super) steps: Vec<Step>,
+pub(super) struct ScriptTurn {
+    pub(super) steps: Vec<ScriptStep>,
 }
 
 /// One answer.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) place: Place,
-    pub(super) when: Option<Condition>,
-    pub(super) expect: Option<Condition>,
-    pub(super) think: Option<Template>,
-    pub(super) say: Option<Template>,
-    pub(super) calls: Vec<Call>,
+pub(super) struct ScriptStep {
+    pub(super) place: ScenarioPosition,
+    pub(super) when: Option<ResultCondition>,
+    pub(super) expect: Option<ResultCondition>,
+    pub(super) think: Option<TextTemplate>,
+    pub(super) say: Option<TextTemplate>,
+    pub(super) calls: Vec<ScriptedCall>,
     /// The number of the turn that follows.
     pub(super) next: usize,
     pub(super) stop_reason: Option<String>,
-    pub(super) usage: PartialUsage,
-    pub(super) manner: Manner,
-    pub(super) fail: Option<Fail>,
-    pub(super) cut: Option<Cut>,
+    pub(super) usage: PartialAnswerUsage,
+    pub(super) manner: AnswerPacing,
+    pub(super) fail: Option<ScriptedFailure>,
+    pub(super) cut: Option<ScriptedDisconnect>,
 }
 
 /// How an answer comes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct AnswerPacing {
     pub(super) delay: Duration,
     pub(super) pace: Duration,
     /// In characters.
@@ -67,7 +67,7 @@ pub(super) struct Manner {
 
 /// A condition on the results of the calls before.
 #[derive(Clone, Debug)]
-pub(super) struct Condition {
+pub(super) struct ResultCondition {
     pub(super) result: Option<Regex>,
     pub(super) is_error: Option<bool>,
     pub(super) count: Option<usize>,
@@ -75,16 +75,16 @@ pub(super) struct Condition {
 
 /// A call of a tool, once or many times.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct ScriptedCall {
     pub(super) tool: String,
-    pub(super) input: Shape,
-    pub(super) id: Option<Template>,
+    pub(super) input: JsonTemplate,
+    pub(super) id: Option<TextTemplate>,
     pub(super) repeat: u32,
 }
 
 /// An error instead of an answer.
 #[derive(Clone, Debug)]
-pub(super) struct Fail {
+pub(super) struct ScriptedFailure {
     pub(super) status: u16,
     pub(super) kind: String,
     pub(super) message: String,
@@ -95,28 +95,28 @@ pub(super) struct Fail {
 
 /// A connection that breaks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
-    pub(super) after: CutAfter,
+pub(super) struct ScriptedDisconnect {
+    pub(super) after: DisconnectPoint,
     pub(super) times: u32,
 }
 
 /// Where a connection breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CutAfter {
+pub(super) enum DisconnectPoint {
     Bytes(usize),
     Events(usize),
 }
 
 /// A place in a scenario, counted from 1 for people.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct ScenarioPosition {
     script: usize,
     prompt: Option<String>,
     turn: usize,
     alternative: Option<usize>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ScenarioPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "script {}", self.script)?;
         if let Some(prompt) = &self.prompt {
@@ -150,7 +150,7 @@ pub enum ScenarioError {
     #[error("{place}: {problem}")]
     Mistake {
         /// Where.
-        place: Place,
+        place: ScenarioPosition,
         /// What.
         problem: String,
     },
@@ -162,28 +162,28 @@ pub enum ScenarioError {
 impl Scenario {
     /// Reads a scenario from TOML.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        let file::Scenario { name, key, chunk, pace_ms, script } = toml::from_str(text)?;
+        let toml_format::ScenarioToml { name, key, chunk, pace_ms, script } = toml::from_str(text)?;
         if script.is_empty() {
             return Err(ScenarioError::Empty);
         }
-        let defaults = Manner {
+        let defaults = AnswerPacing {
             delay: Duration::ZERO,
             pace: Duration::from_millis(pace_ms),
             chunk: chunk.unwrap_or(DEFAULT_CHUNK),
         };
         let mut scripts = Vec::new();
         for (number, written) in (1..).zip(script) {
-            let place = Place {
+            let place = ScenarioPosition {
                 script: number,
                 prompt: written.prompt.clone(),
                 turn: 0,
                 alternative: None,
             };
             // The one before takes everything.
-            if scripts.last().is_some_and(Script::fits_always) {
+            if scripts.last().is_some_and(ScenarioScript::fits_always) {
                 return Err(place.mistake("comes after a script that fits every prompt"));
             }
-            scripts.push(Script::resolve(written, &place, defaults)?);
+            scripts.push(ScenarioScript::resolve(written, &place, defaults)?);
         }
         let key = key.map(SecretString::from);
         Ok(Self { name: name.unwrap_or_else(|| "scripted".into()), key, scripts })
@@ -202,22 +202,22 @@ impl Scenario {
 
 const DEFAULT_CHUNK: NonZeroUsize = NonZeroUsize::MIN.saturating_add(23);
 
-impl Script {
+impl ScenarioScript {
     fn fits_always(&self) -> bool {
         self.prompt.is_none() && self.system.is_none()
     }
 
     fn resolve(
-        written: file::Script,
-        place: &Place,
-        defaults: Manner,
+        written: toml_format::ScriptToml,
+        place: &ScenarioPosition,
+        defaults: AnswerPacing,
     ) -> Result<Self, ScenarioError> {
         if written.turn.is_empty() {
             return Err(place.mistake("needs at least one [[script.turn]]"));
         }
         let prompt = pattern(written.prompt.as_deref(), "prompt", place)?;
         let system = pattern(written.system.as_deref(), "system", place)?;
-        let around = Around {
+        let around = ScriptContext {
             prompt: prompt.as_ref(),
             names: written.turn.iter().map(|turn| turn.name.clone()).collect(),
             defaults,
@@ -225,22 +225,22 @@ impl Script {
         around.check_names(place)?;
         let mut turns = Vec::new();
         for (number, turn) in (1..).zip(written.turn) {
-            turns.push(around.turn(turn, &Place { turn: number, ..place.clone() })?);
+            turns.push(around.turn(turn, &ScenarioPosition { turn: number, ..place.clone() })?);
         }
         Ok(Self { prompt, system, turns })
     }
 }
 
 /// What a turn needs to know of its script.
-struct Around<'a> {
+struct ScriptContext<'a> {
     prompt: Option<&'a Regex>,
     /// The names of the turns.
     names: Vec<Option<String>>,
-    defaults: Manner,
+    defaults: AnswerPacing,
 }
 
-impl Around<'_> {
-    fn check_names(&self, place: &Place) -> Result<(), ScenarioError> {
+impl ScriptContext<'_> {
+    fn check_names(&self, place: &ScenarioPosition) -> Result<(), ScenarioError> {
         for (index, name) in self.names.iter().enumerate() {
             if name.is_some() && self.names.iter().take(index).any(|other| other == name) {
                 let name = name.as_deref().unwrap_or_default();
@@ -250,20 +250,29 @@ impl Around<'_> {
         Ok(())
     }
 
-    fn turn(&self, mut written: file::Turn, place: &Place) -> Result<Turn, ScenarioError> {
+    fn turn(
+        &self,
+        mut written: toml_format::TurnToml,
+        place: &ScenarioPosition,
+    ) -> Result<ScriptTurn, ScenarioError> {
         let alternatives = std::mem::take(&mut written.either);
         if alternatives.is_empty() {
             if written.when.is_some() {
                 return Err(place.mistake("`when` belongs into an alternative of `either`"));
             }
-            return Ok(Turn { steps: vec![self.step(written, place)?] });
+            return Ok(ScriptTurn { steps: vec![self.step(written, place)?] });
         }
-        if written != (file::Turn { name: written.name.clone(), ..file::Turn::default() }) {
+        if written
+            != (toml_format::TurnToml {
+                name: written.name.clone(),
+                ..toml_format::TurnToml::default()
+            })
+        {
             return Err(place.mistake("`either` goes with nothing but `name`"));
         }
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<ScriptStep> = Vec::new();
         for (number, written) in (1..).zip(alternatives) {
-            let place = Place { alternative: Some(number), ..place.clone() };
+            let place = ScenarioPosition { alternative: Some(number), ..place.clone() };
             if written.name.is_some() || !written.either.is_empty() {
                 return Err(place.mistake("an alternative has no `name` and no `either`"));
             }
@@ -272,26 +281,30 @@ impl Around<'_> {
             }
             steps.push(self.step(written, &place)?);
         }
-        Ok(Turn { steps })
+        Ok(ScriptTurn { steps })
     }
 
-    fn step(&self, written: file::Turn, place: &Place) -> Result<Step, ScenarioError> {
+    fn step(
+        &self,
+        written: toml_format::TurnToml,
+        place: &ScenarioPosition,
+    ) -> Result<ScriptStep, ScenarioError> {
         if written.say.is_none() && written.think.is_none() && written.call.is_none() {
             return Err(place.mistake("says nothing: it needs `say`, `think` or `call`"));
         }
         let when = written.when.map(|when| when.resolve("when", place)).transpose()?;
         let expect = written.expect.map(|expect| expect.resolve("expect", place)).transpose()?;
         let found = [&when, &expect].into_iter().flatten().filter_map(|it| it.result.as_ref());
-        let names = Names::of(self.prompt, found);
+        let names = PlaceholderNames::from_patterns(self.prompt, found);
         let template = |text: Option<String>| {
-            text.map(|text| Template::parse(&text, &names)).transpose().map_err(place.unknown())
+            text.map(|text| TextTemplate::parse(&text, &names)).transpose().map_err(place.unknown())
         };
-        let calls = written.call.map(file::Calls::into_vec).unwrap_or_default();
+        let calls = written.call.map(toml_format::CallListToml::into_vec).unwrap_or_default();
         let next = match &written.next {
             None => place.turn,
             Some(name) => self.named(name, place)?,
         };
-        Ok(Step {
+        Ok(ScriptStep {
             when,
             expect,
             think: template(written.think)?,
@@ -303,35 +316,41 @@ impl Around<'_> {
             next,
             stop_reason: written.stop_reason,
             usage: written.usage.into(),
-            manner: Manner {
+            manner: AnswerPacing {
                 delay: Duration::from_millis(written.delay_ms),
                 pace: written.pace_ms.map_or(self.defaults.pace, Duration::from_millis),
                 chunk: written.chunk.unwrap_or(self.defaults.chunk),
             },
-            fail: written.fail.map(file::Fail::resolve),
+            fail: written.fail.map(toml_format::FailureToml::resolve),
             cut: written.cut.map(|cut| cut.resolve(place)).transpose()?,
             place: place.clone(),
         })
     }
 
-    fn named(&self, name: &str, place: &Place) -> Result<usize, ScenarioError> {
+    fn named(&self, name: &str, place: &ScenarioPosition) -> Result<usize, ScenarioError> {
         self.names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
             place.mistake(format_args!("`next` names `{name}`, which is no turn here"))
         })
     }
 }
 
-impl Place {
+impl ScenarioPosition {
     fn mistake(&self, problem: impl fmt::Display) -> ScenarioError {
         ScenarioError::Mistake { place: self.clone(), problem: problem.to_string() }
     }
 
-    fn unknown(&self) -> impl Fn(UnknownName) -> ScenarioError + '_ {
-        |UnknownName(name)| self.mistake(format_args!("nothing gives a value to `{{{{{name}}}}}`"))
+    fn unknown(&self) -> impl Fn(UnknownPlaceholder) -> ScenarioError + '_ {
+        |UnknownPlaceholder(name)| {
+            self.mistake(format_args!("nothing gives a value to `{{{{{name}}}}}`"))
+        }
     }
 }
 
-fn pattern(text: Option<&str>, key: &str, place: &Place) -> Result<Option<Regex>, ScenarioError> {
+fn pattern(
+    text: Option<&str>,
+    key: &str,
+    place: &ScenarioPosition,
+) -> Result<Option<Regex>, ScenarioError> {
     text.map(Regex::new).transpose().map_err(|error| {
         place.mistake(format_args!("`{key}` is not a regular expression: {error}"))
     })

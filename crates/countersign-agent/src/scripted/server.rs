@@ -16,24 +16,24 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::answer::tokens;
-use super::checks::ApiError;
-use super::perform::{self, Performance};
-use super::player::{Played, Player};
-use super::recorded::RecordedRequest;
+use super::checks::ScriptedApiError;
+use super::paced_stream::{self, PacedAnswer};
+use super::player::{ScenarioPlayer, ScenarioResponse};
+use super::request_log::RecordedRequest;
 
 /// As much as the real API takes.
 const LONGEST_BODY: usize = 32 * 1024 * 1024;
 
 /// What the handlers need.
 #[derive(Clone)]
-pub(super) struct Server {
-    pub(super) player: Arc<Player>,
+pub(super) struct ScriptedServer {
+    pub(super) player: Arc<ScenarioPlayer>,
     pub(super) clock: Arc<dyn Clock>,
     /// Ends the answers that are on their way.
     pub(super) shutdown: CancellationToken,
 }
 
-impl Server {
+impl ScriptedServer {
     pub(super) fn router(self) -> Router {
         Router::new()
             .route("/", get(alive))
@@ -52,12 +52,15 @@ async fn alive() -> &'static str {
 }
 
 /// `POST /v1/messages`: the next answer.
-async fn messages(State(server): State<Server>, request: Request) -> Result<Response, ApiError> {
-    let Asking { path, body } = read(&server, request).await?;
+async fn messages(
+    State(server): State<ScriptedServer>,
+    request: Request,
+) -> Result<Response, ScriptedApiError> {
+    let AdmittedRequest { path, body } = read(&server, request).await?;
     let is_streamed = body.get("stream") == Some(&Value::Bool(true));
     match server.player.play(&path, body, server.clock.now()) {
-        Played::Refused(error) => Err(error),
-        Played::Answer(performance) => {
+        ScenarioResponse::Refused(error) => Err(error),
+        ScenarioResponse::Answer(performance) => {
             tokio::select! {
                 () = server.clock.sleep(performance.delay) => Ok(server.answer(performance, is_streamed)),
                 () = server.shutdown.cancelled() => Err(closing()),
@@ -68,40 +71,43 @@ async fn messages(State(server): State<Server>, request: Request) -> Result<Resp
 
 /// `POST /v1/messages/count_tokens`: about how long a request is.
 async fn count_tokens(
-    State(server): State<Server>,
+    State(server): State<ScriptedServer>,
     request: Request,
-) -> Result<Json<Value>, ApiError> {
-    let Asking { path, body } = read(&server, request).await?;
+) -> Result<Json<Value>, ScriptedApiError> {
+    let AdmittedRequest { path, body } = read(&server, request).await?;
     let count = tokens(body.to_string().len());
     server.record(path, 200, body);
     Ok(Json(json!({"input_tokens": count})))
 }
 
 /// `GET /requests`: what came so far.
-async fn requests(State(server): State<Server>) -> Json<Value> {
+async fn requests(State(server): State<ScriptedServer>) -> Json<Value> {
     Json(json!({"requests": server.player.recorded().all()}))
 }
 
-fn closing() -> ApiError {
-    ApiError::new(503, "api_error", "The server is shutting down")
+fn closing() -> ScriptedApiError {
+    ScriptedApiError::new(503, "api_error", "The server is shutting down")
 }
 
-async fn nowhere() -> ApiError {
-    ApiError::new(404, "not_found_error", "Not found")
+async fn nowhere() -> ScriptedApiError {
+    ScriptedApiError::new(404, "not_found_error", "Not found")
 }
 
 /// A request that may ask.
-struct Asking {
+struct AdmittedRequest {
     path: String,
     body: Value,
 }
 
 /// Reads a request, and keeps a record of it even if it cannot be read.
-async fn read(server: &Server, request: Request) -> Result<Asking, ApiError> {
+async fn read(
+    server: &ScriptedServer,
+    request: Request,
+) -> Result<AdmittedRequest, ScriptedApiError> {
     let path = request.uri().path().to_owned();
     let headers = request.headers().clone();
     let (body, error) = match (body(request).await, admit(server, &headers)) {
-        (Ok(body), Ok(())) => return Ok(Asking { path, body }),
+        (Ok(body), Ok(())) => return Ok(AdmittedRequest { path, body }),
         (Ok(body), Err(error)) => (body, error),
         (Err(error), Ok(())) | (Err(_), Err(error)) => (Value::Null, error),
     };
@@ -109,7 +115,7 @@ async fn read(server: &Server, request: Request) -> Result<Asking, ApiError> {
     Err(error)
 }
 
-fn admit(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
+fn admit(server: &ScriptedServer, headers: &HeaderMap) -> Result<(), ScriptedApiError> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let key = text("x-api-key").or_else(|| bearer?.strip_prefix("Bearer "));
@@ -118,30 +124,31 @@ fn admit(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
             None => "x-api-key header is required",
             Some(_) => "invalid x-api-key",
         };
-        return Err(ApiError::new(401, "authentication_error", message));
+        return Err(ScriptedApiError::new(401, "authentication_error", message));
     }
     match text("anthropic-version") {
         Some(_) => Ok(()),
-        None => Err(ApiError::invalid("anthropic-version: header is required")),
+        None => Err(ScriptedApiError::invalid("anthropic-version: header is required")),
     }
 }
 
-async fn body(request: Request) -> Result<Value, ApiError> {
-    let bytes = Bytes::from_request(request, &())
-        .await
-        .map_err(|_| ApiError::new(413, "request_too_large", "Request exceeds the maximum size"))?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ApiError::invalid(format!("The request body is not valid JSON: {error}")))
+async fn body(request: Request) -> Result<Value, ScriptedApiError> {
+    let bytes = Bytes::from_request(request, &()).await.map_err(|_| {
+        ScriptedApiError::new(413, "request_too_large", "Request exceeds the maximum size")
+    })?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        ScriptedApiError::invalid(format!("The request body is not valid JSON: {error}"))
+    })
 }
 
-impl Server {
-    fn answer(self, performance: Performance, is_streamed: bool) -> Response {
+impl ScriptedServer {
+    fn answer(self, performance: PacedAnswer, is_streamed: bool) -> Response {
         let id = [("request-id", request_id())];
         if !is_streamed {
             return (id, Json(performance.whole)).into_response();
         }
         let stop = self.shutdown.cancelled_owned();
-        let bytes = perform::stream(performance, self.clock).take_until(Box::pin(stop));
+        let bytes = paced_stream::stream(performance, self.clock).take_until(Box::pin(stop));
         let kind = [(CONTENT_TYPE, "text/event-stream; charset=utf-8")];
         (id, kind, Body::from_stream(bytes)).into_response()
     }
@@ -154,7 +161,7 @@ impl Server {
     }
 }
 
-impl IntoResponse for ApiError {
+impl IntoResponse for ScriptedApiError {
     fn into_response(self) -> Response {
         let id = request_id();
         let mut body = self.body();

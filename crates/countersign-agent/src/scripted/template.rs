@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 /// A text with gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct TextTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Literal(String),
     Prompt,
     PromptGroup(String),
@@ -23,27 +23,27 @@ enum Piece {
 
 /// A JSON value whose strings have gaps.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Shape {
-    Text(Template),
-    List(Vec<Shape>),
-    Table(Vec<(String, Shape)>),
+pub(super) enum JsonTemplate {
+    Text(TextTemplate),
+    List(Vec<JsonTemplate>),
+    Table(Vec<(String, JsonTemplate)>),
     Plain(Value),
 }
 
 /// A gap that nothing fills.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct UnknownName(pub(super) String);
+pub(super) struct UnknownPlaceholder(pub(super) String);
 
 /// The names that a template may use, beside those that are always there.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct PlaceholderNames {
     prompt: Vec<String>,
     result: Vec<String>,
 }
 
-impl Names {
+impl PlaceholderNames {
     /// Returns the names of the groups in these expressions.
-    pub(super) fn of<'a>(
+    pub(super) fn from_patterns<'a>(
         prompt: Option<&Regex>,
         results: impl IntoIterator<Item = &'a Regex>,
     ) -> Self {
@@ -56,11 +56,11 @@ impl Names {
 
 /// The groups that an expression found, by number and by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Groups(BTreeMap<String, String>);
+pub(super) struct CaptureGroups(BTreeMap<String, String>);
 
-impl Groups {
+impl CaptureGroups {
     /// Returns what `regex` found.
-    pub(super) fn of(regex: &Regex, found: &Captures<'_>) -> Self {
+    pub(super) fn from_captures(regex: &Regex, found: &Captures<'_>) -> Self {
         let text = |group: Option<regex::Match<'_>>| group.map_or("", |it| it.as_str()).to_owned();
         let numbered = found.iter().enumerate().map(|(n, group)| (n.to_string(), text(group)));
         let named = regex.capture_names().flatten();
@@ -83,59 +83,63 @@ impl Groups {
 
 /// What fills the gaps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Context {
+pub(super) struct TemplateValues {
     pub(super) prompt: String,
-    pub(super) prompt_groups: Groups,
+    pub(super) prompt_groups: CaptureGroups,
     pub(super) result: String,
-    pub(super) result_groups: Groups,
+    pub(super) result_groups: CaptureGroups,
     /// The input of the call before.
     pub(super) call: Value,
     pub(super) cwd: String,
     pub(super) index: u32,
 }
 
-impl Template {
+impl TextTemplate {
     /// Reads a text; every gap in it must have a name that something gives a value to.
-    pub(super) fn parse(text: &str, names: &Names) -> Result<Self, UnknownName> {
+    pub(super) fn parse(text: &str, names: &PlaceholderNames) -> Result<Self, UnknownPlaceholder> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
             let Some((name, after)) = after.split_once("}}") else {
                 break;
             };
-            pieces.push(Piece::Literal(before.to_owned()));
-            pieces.push(piece(name.trim(), names).ok_or_else(|| UnknownName(name.to_owned()))?);
+            pieces.push(TemplatePiece::Literal(before.to_owned()));
+            pieces.push(
+                piece(name.trim(), names).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?,
+            );
             rest = after;
         }
-        pieces.push(Piece::Literal(rest.to_owned()));
+        pieces.push(TemplatePiece::Literal(rest.to_owned()));
         Ok(Self(pieces))
     }
 
     /// Returns the text with its gaps filled.
-    pub(super) fn render(&self, context: &Context) -> String {
+    pub(super) fn render(&self, context: &TemplateValues) -> String {
         self.0.iter().map(|piece| piece.render(context)).collect()
     }
 }
 
-fn piece(name: &str, names: &Names) -> Option<Piece> {
+fn piece(name: &str, names: &PlaceholderNames) -> Option<TemplatePiece> {
     Some(match name {
-        "prompt" => Piece::Prompt,
-        "result" => Piece::Result,
-        "cwd" => Piece::WorkingDirectory,
-        "i" => Piece::Index,
+        "prompt" => TemplatePiece::Prompt,
+        "result" => TemplatePiece::Result,
+        "cwd" => TemplatePiece::WorkingDirectory,
+        "i" => TemplatePiece::Index,
         _ => match name.split_once('.') {
-            Some(("call", field)) if !field.is_empty() => Piece::CallField(field.to_owned()),
-            Some(("prompt", group)) if has(&names.prompt, group) => {
-                Piece::PromptGroup(group.to_owned())
+            Some(("call", field)) if !field.is_empty() => {
+                TemplatePiece::CallField(field.to_owned())
             }
-            None if has(&names.result, name) => Piece::ResultGroup(name.to_owned()),
+            Some(("prompt", group)) if has(&names.prompt, group) => {
+                TemplatePiece::PromptGroup(group.to_owned())
+            }
+            None if has(&names.result, name) => TemplatePiece::ResultGroup(name.to_owned()),
             _ => return None,
         },
     })
 }
 
-impl Piece {
-    fn render(&self, context: &Context) -> String {
+impl TemplatePiece {
+    fn render(&self, context: &TemplateValues) -> String {
         match self {
             Self::Literal(text) => text.clone(),
             Self::Prompt => context.prompt.clone(),
@@ -153,11 +157,14 @@ impl Piece {
     }
 }
 
-impl Shape {
+impl JsonTemplate {
     /// Reads a JSON value, with the gaps in its strings.
-    pub(super) fn parse(value: Value, names: &Names) -> Result<Self, UnknownName> {
+    pub(super) fn parse(
+        value: Value,
+        names: &PlaceholderNames,
+    ) -> Result<Self, UnknownPlaceholder> {
         Ok(match value {
-            Value::String(text) => Self::Text(Template::parse(&text, names)?),
+            Value::String(text) => Self::Text(TextTemplate::parse(&text, names)?),
             Value::Array(items) => {
                 let items = items.into_iter().map(|item| Self::parse(item, names));
                 Self::List(items.collect::<Result<_, _>>()?)
@@ -172,7 +179,7 @@ impl Shape {
     }
 
     /// Returns the value with its gaps filled.
-    pub(super) fn render(&self, context: &Context) -> Value {
+    pub(super) fn render(&self, context: &TemplateValues) -> Value {
         match self {
             Self::Text(template) => Value::String(template.render(context)),
             Self::List(items) => items.iter().map(|item| item.render(context)).collect(),
@@ -203,19 +210,20 @@ mod tests {
     #[test]
     fn gaps_are_filled() {
         let regex = Regex::new(r"call it (?<name>\S+)( please)?").unwrap();
-        let groups = Groups::of(&regex, &regex.captures("call it b.txt").unwrap());
-        let context = Context {
+        let groups =
+            CaptureGroups::from_captures(&regex, &regex.captures("call it b.txt").unwrap());
+        let context = TemplateValues {
             prompt: "hi".into(),
             result: "no".into(),
             result_groups: groups,
             call: json!({"file_path": "a.txt", "limit": 3}),
             cwd: "/w".into(),
             index: 7,
-            ..Context::default()
+            ..TemplateValues::default()
         };
-        let names = Names::of(None, [&regex]);
+        let names = PlaceholderNames::from_patterns(None, [&regex]);
         let check = |text: &str, filled: &str| {
-            assert_eq!(Template::parse(text, &names).unwrap().render(&context), filled);
+            assert_eq!(TextTemplate::parse(text, &names).unwrap().render(&context), filled);
         };
         check("plain", "plain");
         check("{{prompt}}, {{result}}: {{1}} = {{name}}{{2}}!", "hi, no: b.txt = b.txt!");
@@ -226,18 +234,21 @@ mod tests {
 
     #[test]
     fn a_gap_that_nothing_fills_is_an_error() {
-        let names = Names::default();
+        let names = PlaceholderNames::default();
         for name in ["1", "nmae", "prompt.1", "call.", "", "result.1"] {
             let text = format!("a {{{{{name}}}}} b");
-            assert_eq!(Template::parse(&text, &names), Err(UnknownName(name.to_owned())));
+            assert_eq!(
+                TextTemplate::parse(&text, &names),
+                Err(UnknownPlaceholder(name.to_owned()))
+            );
         }
     }
 
     #[test]
     fn every_string_in_an_input_may_have_gaps() {
         let input = json!({"a": ["{{i}}", 1], "b": {"c": "n{{i}}"}, "d": true});
-        let shape = Shape::parse(input, &Names::default()).unwrap();
-        let context = Context { index: 2, ..Context::default() };
+        let shape = JsonTemplate::parse(input, &PlaceholderNames::default()).unwrap();
+        let context = TemplateValues { index: 2, ..TemplateValues::default() };
         assert_eq!(shape.render(&context), json!({"a": ["2", 1], "b": {"c": "n2"}, "d": true}));
     }
 }

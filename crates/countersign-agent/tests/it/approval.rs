@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use countersign_agent::{AgentEvent, AgentOptions, Callback, ToolApprovalRequest};
+use countersign_agent::{AgentEvent, AgentOptions, ApprovalCallback, ToolApprovalRequest};
 use countersign_core::ToolOutput;
 use countersign_tools::{Bash, Edit, Environment, NeedsApproval, Read, Write};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn each_call_is_decided_by_itself() {
         say = "Done."
         "#,
     );
-    let callback = Callback::new(async |request| request.params["file_path"] != "2.txt");
+    let callback = ApprovalCallback::new(async |request| request.params["file_path"] != "2.txt");
     let events = all(shop.agent(shop.attended(callback)).run("go").await.unwrap()).await;
     assert_eq!(decisions(&events).iter().filter(|(_, approved)| *approved).count(), 2);
     assert_eq!((shop.file("2.txt"), shop.file("3.txt")), (None, Some("x".into())));
@@ -148,8 +148,8 @@ async fn a_tool_that_panics_over_the_question_asks() {
 #[tokio::test]
 async fn a_callback_that_panics_has_not_said_yes() {
     for callback in [
-        Callback::new(async |_| panic!("the dialog crashed")),
-        Callback::new(|_| -> std::future::Ready<bool> { panic!("it could not even open") }),
+        ApprovalCallback::new(async |_| panic!("the dialog crashed")),
+        ApprovalCallback::new(|_| -> std::future::Ready<bool> { panic!("it could not even open") }),
     ] {
         let shop = Workshop::playing(WRITE);
         let events = all(shop.agent(shop.attended(callback)).run("go").await.unwrap()).await;
@@ -181,7 +181,7 @@ async fn a_callback_that_takes_too_long_has_not_said_yes() {
 async fn a_yes_after_the_deadline_is_too_late() {
     let shop = Workshop::playing(WRITE);
     let clock = shop.clock.clone();
-    let callback = Callback::new(move |_| {
+    let callback = ApprovalCallback::new(move |_| {
         clock.advance(Duration::from_secs(30));
         std::future::ready(true)
     });
@@ -284,10 +284,10 @@ async fn a_tool_that_panics_is_an_error_and_the_others_go_on() {
 type Asked = Arc<Mutex<Vec<ToolApprovalRequest>>>;
 
 /// Returns a callback that always says the same, and what it was asked.
-fn answering(answer: bool) -> (Callback, Asked) {
+fn answering(answer: bool) -> (ApprovalCallback, Asked) {
     let asked = Asked::default();
     let asking = asked.clone();
-    let callback = Callback::new(move |request| {
+    let callback = ApprovalCallback::new(move |request| {
         asking.lock().unwrap().push(request);
         std::future::ready(answer)
     });

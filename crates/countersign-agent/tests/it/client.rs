@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_agent::message::{Block, Thinking};
-use countersign_agent::model::{ModelError, StopReason, Usage};
+use countersign_agent::message::{MessageBlock, MessageThinking};
+use countersign_agent::model::{AnswerStopReason, AnswerUsage, ModelError};
 use countersign_agent::scripted::Scenario;
-use countersign_agent::{Anthropic, Connection, Message, ToolResult};
+use countersign_agent::{AnthropicConnection, AnthropicModel, MessageToolResult, ModelMessage};
 use countersign_gate::ManualClock;
 use jiff::Timestamp;
 use serde_json::json;
@@ -30,14 +30,14 @@ async fn an_answer_comes_with_its_thought_its_text_and_its_calls() {
     )
     .await;
     let reply = world.ask("go").await.unwrap();
-    assert_eq!(reply.stop_reason, StopReason::ToolUse);
+    assert_eq!(reply.stop_reason, AnswerStopReason::ToolUse);
     assert_eq!(
         reply.usage,
-        Usage {
+        AnswerUsage {
             input_tokens: 100,
             output_tokens: 20,
             cache_read_input_tokens: 90,
-            ..Usage::default()
+            ..AnswerUsage::default()
         }
     );
     assert_eq!(
@@ -48,7 +48,9 @@ async fn an_answer_comes_with_its_thought_its_text_and_its_calls() {
             {"type": "tool_use", "id": "toolu_2", "name": "Read", "input": {"file_path": "/w/2.txt"}},
         ])
     );
-    let Block::Thinking(Thinking { thinking, signature, .. }) = &reply.message.content[0] else {
+    let MessageBlock::Thinking(MessageThinking { thinking, signature, .. }) =
+        &reply.message.content[0]
+    else {
         panic!("{:?}", reply.message.content);
     };
     assert_eq!(thinking, "They want two files. Grüße.");
@@ -74,10 +76,10 @@ async fn a_conversation_with_thoughts_and_calls_stays_acceptable() {
         "#,
     )
     .await;
-    let mut messages = vec![Message::user("go")];
+    let mut messages = vec![ModelMessage::user("go")];
     let calls = talk(&world.client(), &mut messages, |call| {
         let path = call.input["file_path"].as_str().unwrap();
-        ToolResult::ok(&call.id, format!("content of {path}"))
+        MessageToolResult::ok(&call.id, format!("content of {path}"))
     })
     .await;
     assert_eq!(calls.len(), 4);
@@ -161,7 +163,7 @@ async fn each_refusal_has_its_code() {
 async fn without_a_key_nothing_is_sent() {
     let world = World::playing("[[script]]\n[[script.turn]]\nsay = 'ok'").await;
     for key in ["", " \n"] {
-        let asked = request(vec![Message::user("go")]);
+        let asked = request(vec![ModelMessage::user("go")]);
         let error = ask_with(&world.client_with_key(key), asked, 1).await.unwrap_err();
         assert_eq!(error, ModelError::NoApiKey);
         assert!(error.hint().unwrap().contains("countersign demo"));
@@ -172,7 +174,7 @@ async fn without_a_key_nothing_is_sent() {
 #[tokio::test]
 async fn a_wrong_key_is_told_without_showing_it() {
     let world = World::playing("key = 'right'\n[[script]]\n[[script.turn]]\nsay = 'ok'").await;
-    let asked = || request(vec![Message::user("go")]);
+    let asked = || request(vec![ModelMessage::user("go")]);
     let error = ask_with(&world.client_with_key("sk-s3cret"), asked(), 1).await.unwrap_err();
     assert_eq!(error.code(), "bad_api_key");
     assert!(!format!("{error} {error:?}").contains("s3cret"));
@@ -203,16 +205,16 @@ async fn nobody_there_is_a_network_error() {
 async fn a_silent_server_is_not_waited_for_for_ever() {
     let scenario = Scenario::parse("[[script]]\n[[script.turn]]\nsay = 'ok'\ndelay_ms = 1000");
     // On this clock the delay never ends.
-    let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+    let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
     let world = World::with_clock(scenario.unwrap(), clock).await;
-    let connection = Connection {
+    let connection = AnthropicConnection {
         base_url: world.url.clone(),
         key: Some("any".into()),
         idle_timeout: Duration::from_millis(50),
-        ..Connection::default()
+        ..AnthropicConnection::default()
     };
-    let client = Anthropic::new(connection).unwrap();
-    let error = ask_with(&client, request(vec![Message::user("go")]), 1).await.unwrap_err();
+    let client = AnthropicModel::new(connection).unwrap();
+    let error = ask_with(&client, request(vec![ModelMessage::user("go")]), 1).await.unwrap_err();
     assert_eq!(error.code(), "timed_out");
 }
 
@@ -247,10 +249,15 @@ async fn what_is_not_the_api_is_said_to_be_so() {
     assert_eq!(ask_raw(&moved.await).await.unwrap_err().code(), "bad_request");
 }
 
-async fn ask_raw(url: &str) -> Result<countersign_agent::Reply, ModelError> {
+async fn ask_raw(url: &str) -> Result<countersign_agent::ModelReply, ModelError> {
     let (base_url, key) = (url.to_owned(), Some("sk-s3cret".into()));
-    let client = Anthropic::new(Connection { base_url, key, ..Connection::default() }).unwrap();
-    ask_with(&client, request(vec![Message::user("go")]), 1).await
+    let client = AnthropicModel::new(AnthropicConnection {
+        base_url,
+        key,
+        ..AnthropicConnection::default()
+    })
+    .unwrap();
+    ask_with(&client, request(vec![ModelMessage::user("go")]), 1).await
 }
 
 /// Starts a server that gives this answer to its first request, whatever it is.

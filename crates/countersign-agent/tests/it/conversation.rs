@@ -1,6 +1,6 @@
 //! An agent over several prompts: it remembers, is interrupted, and goes on.
 
-use countersign_agent::{Agent, AgentEvent, BeginError, Callback, Events};
+use countersign_agent::{Agent, AgentEvent, AgentEventStream, ApprovalCallback, BeginError};
 use countersign_core::ToolOutput;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -63,7 +63,7 @@ async fn run_begins_anew() {
 #[tokio::test]
 async fn events_tell_the_whole_story_in_order() {
     let shop = Workshop::playing(TALK);
-    let agent = shop.agent(shop.attended(Callback::new(async |_| true)));
+    let agent = shop.agent(shop.attended(ApprovalCallback::new(async |_| true)));
     let mut events = all(agent.run("write a.txt").await.unwrap()).await;
     let Some(AgentEvent::ToolUse { id, .. }) = events.get(1).cloned() else { panic!("{events:?}") };
     let Some(AgentEvent::Done { usage }) = events.pop() else { panic!("{events:?}") };
@@ -193,7 +193,7 @@ async fn two_agents_know_nothing_of_each_other() {
 }
 
 async fn told(agent: &Agent, prompt: &str) -> Vec<String> {
-    let events: Events = agent.run(prompt).await.unwrap();
+    let events: AgentEventStream = agent.run(prompt).await.unwrap();
     let texts = all(events).await.into_iter().filter_map(|event| match event {
         AgentEvent::Text(text) => Some(text),
         _ => None,

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use countersign_agent::{Run, Signals};
+use countersign_agent::{AgentRun, RunSignals};
 use countersign_core::{Event, ToolOutput};
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
@@ -90,17 +90,17 @@ async fn working(_: usize) -> ToolOutput {
     ToolOutput::ok("did it")
 }
 
-async fn left(shop: &Workshop) -> Option<Run> {
+async fn left(shop: &Workshop) -> Option<AgentRun> {
     shop.gate.recover().await.unwrap();
-    let left = shop.gate.left_behind(&[project()]).await.unwrap().pop()?;
+    let left = shop.gate.take_over_runs(&[project()]).await.unwrap().pop()?;
     Some(shop.runner(Arc::new(shop.model.clone())).resume(left).await.unwrap())
 }
 
 /// Drives a run for so many steps beside somebody who approves everything. Returns whether it was
 /// not over by then: the caller dies.
-async fn dies_after(steps: usize, shop: &Workshop, run: Run) -> bool {
+async fn dies_after(steps: usize, shop: &Workshop, run: AgentRun) -> bool {
     let (dead, death) = oneshot::channel();
-    let driving = Box::pin(run.drive(Signals::default()));
+    let driving = Box::pin(run.drive(RunSignals::default()));
     let mortal = tokio::spawn(Mortal { driving, steps, dead: Some(dead) });
     tokio::spawn(approves(shop.gate.clone()));
     tokio::select! {
@@ -113,8 +113,8 @@ async fn dies_after(steps: usize, shop: &Workshop, run: Run) -> bool {
 /// Says yes to all that waits, for ever.
 async fn approves(gate: countersign_gate::Gate) {
     loop {
-        for asked in gate.store().waiting(&project(), None, 100).await.unwrap() {
-            let by = countersign_core::By::Person("ana".into());
+        for asked in gate.store().waiting_requests(&project(), None, 100).await.unwrap() {
+            let by = countersign_core::ApprovedBy::Person("ana".into());
             let yes = countersign_core::Decision::Approve { by };
             gate.decide(asked.id, yes, None).await.unwrap();
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use countersign_agent::scripted::{Scenario, ScriptedModel};
-use countersign_agent::{Message, ToolResult, ToolUse};
+use countersign_agent::{MessageToolResult, MessageToolUse, ModelMessage};
 use serde_json::{Value, json};
 
 use crate::world::{Hasty, World, talk};
@@ -33,7 +33,7 @@ async fn a_readme_is_read_where_there_is_one() {
 #[tokio::test]
 async fn the_tour_goes_on_where_looking_is_not_possible() {
     let (calls, last) = play("hello", |call| match call.name.as_str() {
-        "Glob" => ToolResult::error(&call.id, "there is no such tool"),
+        "Glob" => MessageToolResult::error(&call.id, "there is no such tool"),
         _ => ok(call, "fine"),
     })
     .await;
@@ -70,7 +70,7 @@ async fn a_rejection_with_another_reason_is_heard() {
 #[tokio::test]
 async fn a_rejection_without_a_reason_ends_in_a_question() {
     let (calls, last) = play("hello", |call| match call.name.as_str() {
-        "Write" => ToolResult::error(&call.id, "User rejected"),
+        "Write" => MessageToolResult::error(&call.id, "User rejected"),
         _ => ok(call, "fine"),
     })
     .await;
@@ -82,7 +82,7 @@ async fn a_rejection_without_a_reason_ends_in_a_question() {
 async fn whoever_always_says_no_is_not_asked_for_ever() {
     for prompt in ["hello", "create a file called a.txt with 'b'", "run ls", "read a.txt"] {
         for result in ["User rejected", "User rejected: call it b.txt", "Approval timed out"] {
-            let (calls, _) = play(prompt, |call| ToolResult::error(&call.id, result)).await;
+            let (calls, _) = play(prompt, |call| MessageToolResult::error(&call.id, result)).await;
             assert!(calls.len() <= 4, "{prompt}: {}", calls.len());
         }
     }
@@ -91,7 +91,7 @@ async fn whoever_always_says_no_is_not_asked_for_ever() {
 #[tokio::test]
 async fn a_rejected_edit_and_a_rejected_command_do_not_stop_the_tour() {
     let (calls, last) = play("hello", |call| match call.name.as_str() {
-        "Edit" | "Bash" => ToolResult::error(&call.id, "User rejected: no"),
+        "Edit" | "Bash" => MessageToolResult::error(&call.id, "User rejected: no"),
         _ => ok(call, "fine"),
     })
     .await;
@@ -139,7 +139,8 @@ async fn files_are_read_and_commands_run() {
     );
     let (calls, _) = play("run ls -la | wc -l", |call| ok(call, "3")).await;
     assert_eq!(calls[0].input["command"], "ls -la | wc -l");
-    let (calls, last) = play("run false", |call| ToolResult::error(&call.id, "exit code 1")).await;
+    let (calls, last) =
+        play("run false", |call| MessageToolResult::error(&call.id, "exit code 1")).await;
     assert_eq!(names(&calls), ["Bash"]);
     assert!(last.contains("exit code 1"), "{last}");
 }
@@ -148,35 +149,38 @@ async fn files_are_read_and_commands_run() {
 async fn a_conversation_goes_on_after_the_tour() {
     let world = World::with_clock(Scenario::demo().unwrap(), Arc::new(Hasty)).await;
     let client = world.client();
-    let mut messages = vec![Message::user("hello")];
+    let mut messages = vec![ModelMessage::user("hello")];
     talk(&client, &mut messages, |call| ok(call, "fine")).await;
-    messages.push(Message::user("read a.txt"));
+    messages.push(ModelMessage::user("read a.txt"));
     let calls = talk(&client, &mut messages, |call| ok(call, "text")).await;
     assert_eq!(names(&calls), ["Read"]);
     assert!(world.recorded().all().iter().all(|request| request.status == 200));
 }
 
 /// Plays the demo in-process and returns the calls and the last words.
-async fn play(prompt: &str, tool: impl FnMut(&ToolUse) -> ToolResult) -> (Vec<ToolUse>, String) {
+async fn play(
+    prompt: &str,
+    tool: impl FnMut(&MessageToolUse) -> MessageToolResult,
+) -> (Vec<MessageToolUse>, String) {
     static DEMO: LazyLock<Scenario> = LazyLock::new(|| Scenario::demo().unwrap());
     let model = ScriptedModel::new(DEMO.clone(), Arc::new(Hasty));
-    let mut messages = vec![Message::user(prompt)];
+    let mut messages = vec![ModelMessage::user(prompt)];
     let calls = talk(&model, &mut messages, tool).await;
     (calls, messages.last().unwrap().text())
 }
 
-fn reject_first(tool: &str, feedback: &str) -> impl FnMut(&ToolUse) -> ToolResult {
+fn reject_first(tool: &str, feedback: &str) -> impl FnMut(&MessageToolUse) -> MessageToolResult {
     let mut reason = Some(format!("User rejected: {feedback}"));
     move |call| match reason.take_if(|_| call.name == tool) {
-        Some(reason) => ToolResult::error(&call.id, reason),
+        Some(reason) => MessageToolResult::error(&call.id, reason),
         None => ok(call, "fine"),
     }
 }
 
-fn ok(call: &ToolUse, text: &str) -> ToolResult {
-    ToolResult::ok(&call.id, text)
+fn ok(call: &MessageToolUse, text: &str) -> MessageToolResult {
+    MessageToolResult::ok(&call.id, text)
 }
 
-fn names(calls: &[ToolUse]) -> Vec<&str> {
+fn names(calls: &[MessageToolUse]) -> Vec<&str> {
     calls.iter().map(|call| call.name.as_str()).collect()
 }

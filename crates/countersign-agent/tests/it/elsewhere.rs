@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use countersign_core::{Approval, Event, Executor, Report, Reported, Status, ToolOutput};
+use countersign_core::{
+    Event, Execution, ExecutionReport, ExecutionStatus, Executor, ReportedOutcome, ToolOutput,
+};
 use serde_json::json;
 
 use crate::lives::Lives;
@@ -39,7 +41,7 @@ fn a_rejection_goes_back_to_the_model_which_goes_on() {
         let mut run = shop.start("go", None).await;
         let asked = run.until_asked().await;
         let decision = countersign_core::Decision::Reject {
-            by: countersign_core::By::Person("ana".into()),
+            by: countersign_core::ApprovedBy::Person("ana".into()),
             feedback: Some("not now".into()),
         };
         shop.gate.decide(asked, decision, None).await.unwrap();
@@ -58,7 +60,7 @@ fn a_run_whose_driver_died_waits_for_the_same_client() {
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         run.until(|seen| matches!(event(seen)?, Event::RunResumed).then_some(())).await;
-        assert_eq!(shop.approval(lent.id).await.status(), Status::Executing);
+        assert_eq!(shop.approval(lent.id).await.status(), ExecutionStatus::Executing);
         report(shop, &lent, "late but there").await;
         assert_eq!(code(&run.end().await), "done");
         assert_eq!(run.texts(), ["It said: late but there"]);
@@ -104,7 +106,7 @@ fn stopping_the_run_gives_up_what_the_client_runs() {
         let mut run = shop.start("go", None).await;
         let lent = lent(shop, &mut run).await;
         run.interrupt().await;
-        assert_eq!(shop.approval(lent.id).await.status(), Status::Failed);
+        assert_eq!(shop.approval(lent.id).await.status(), ExecutionStatus::Failed);
         let [(told, true)] = run.results()[..] else { panic!("{:?}", run.results()) };
         assert!(told.contains("Whether it took effect is unknown"), "{told}");
     });
@@ -122,9 +124,9 @@ fn elsewhere(fitted: fn(Own) -> Own) -> Lives {
 }
 
 /// Waits until a client could run the call, and lends it to one.
-async fn lent(shop: &Workshop, run: &mut Running) -> Approval {
+async fn lent(shop: &Workshop, run: &mut Running) -> Execution {
     run.until(|seen| match event(seen)? {
-        Event::ToolState { status: Status::Approved, .. } => Some(()),
+        Event::ToolState { status: ExecutionStatus::Approved, .. } => Some(()),
         _ => None,
     })
     .await;
@@ -133,14 +135,14 @@ async fn lent(shop: &Workshop, run: &mut Running) -> Approval {
         is_named: true,
         shows_files: false,
     };
-    let role = shop.gate.executor_role(&project(), &client, || ()).await.unwrap();
+    let role = shop.gate.acquire_executor_lease(&project(), &client, || ()).await.unwrap();
     let lease = Duration::from_secs(30);
     assert_eq!(shop.gate.lend_all(&role, |_| lease).await.unwrap(), Some(1));
-    shop.gate.store().lent(&project(), "c").await.unwrap().remove(0)
+    shop.gate.store().lent_calls(&project(), "c").await.unwrap().remove(0)
 }
 
-async fn report(shop: &Workshop, lent: &Approval, out: &str) {
-    let report = Report::read(&json!({"success": true, "stdout": out})).unwrap();
+async fn report(shop: &Workshop, lent: &Execution, out: &str) {
+    let report = ExecutionReport::from_json(&json!({"success": true, "stdout": out})).unwrap();
     let token = lent.lease().map(|lease| lease.token.clone());
-    shop.gate.report(lent.id, token, Reported::Done(report)).await.unwrap();
+    shop.gate.report(lent.id, token, ReportedOutcome::Done(report)).await.unwrap();
 }

@@ -3,18 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_agent::{ApprovalHandler, Asker, Planners};
-use countersign_claude::transport::{FarEnd, Pipe};
-use countersign_claude::{Client, Options};
-use countersign_core::{Approval, ApprovalId, By, Decision, State, Status};
-use countersign_gate::{Gate, Rulebook, SystemClock, Timeouts};
-use countersign_tools::{Catalogue, Environment, Workspace};
+use countersign_agent::{ApprovalHandler, ClaudeCallOrigin, PlannerLookup};
+use countersign_claude::transport::{PipeCliEnd, PipeTransport};
+use countersign_claude::{ClaudeClient, Options};
+use countersign_core::{
+    ApprovalId, ApprovedBy, Decision, Execution, ExecutionState, ExecutionStatus,
+};
+use countersign_gate::{DecisionTimeouts, Gate, Rulebook, SystemClock};
+use countersign_tools::{Environment, PlannerCatalogue, Workspace};
 use serde_json::{Value, json};
 
 struct Session {
     gate: Gate,
-    client: Client,
-    cli: FarEnd,
+    client: ClaudeClient,
+    cli: PipeCliEnd,
     _folder: tempfile::TempDir,
 }
 
@@ -22,20 +24,21 @@ impl Session {
     /// A session with a CLI that the test plays.
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let timeouts = Timeouts::default();
+        let timeouts = DecisionTimeouts::default();
         let gate =
             Gate::in_memory(Arc::new(SystemClock), timeouts, Arc::new(Rulebook::none())).unwrap();
         let handler = handler(&gate, folder.path());
-        let (pipe, mut cli) = Pipe::new();
+        let (pipe, mut cli) = PipeTransport::new();
         let options = handler.attach(Options::new());
-        let (client, ()) = tokio::join!(Client::connect_over(&pipe, options), async {
-            let request = read(&mut cli).await;
-            let response = json!({
-                "subtype": "success", "request_id": request["request_id"],
-                "response": {"hook_on_failure_supported": true},
+        let (client, ()) =
+            tokio::join!(ClaudeClient::connect_with_transport(&pipe, options), async {
+                let request = read(&mut cli).await;
+                let response = json!({
+                    "subtype": "success", "request_id": request["request_id"],
+                    "response": {"hook_on_failure_supported": true},
+                });
+                say(&mut cli, json!({"type": "control_response", "response": response})).await;
             });
-            say(&mut cli, json!({"type": "control_response", "response": response})).await;
-        });
         Self { gate, client: client.unwrap(), cli, _folder: folder }
     }
 
@@ -47,16 +50,16 @@ impl Session {
         });
         self.ask(tool_use, request).await;
         let asked = loop {
-            let waiting = self.gate.store().waiting(&"p".into(), None, 1).await.unwrap();
+            let waiting = self.gate.store().waiting_requests(&"p".into(), None, 1).await.unwrap();
             match waiting.into_iter().next() {
                 Some(asked) => break asked.id,
                 None => tokio::task::yield_now().await,
             }
         };
-        let yes = Decision::Approve { by: By::Person("ana".into()) };
+        let yes = Decision::Approve { by: ApprovedBy::Person("ana".into()) };
         self.gate.decide(asked, yes, None).await.unwrap();
         assert_eq!(read(&mut self.cli).await["response"]["response"]["behavior"], "allow");
-        assert_eq!(self.stands(asked).await.status(), Status::Executing);
+        assert_eq!(self.stands(asked).await.status(), ExecutionStatus::Executing);
         asked
     }
 
@@ -77,7 +80,7 @@ impl Session {
         say(&mut self.cli, line).await;
     }
 
-    async fn stands(&self, id: ApprovalId) -> Approval {
+    async fn stands(&self, id: ApprovalId) -> Execution {
         self.gate.store().approval(id).await.unwrap().unwrap()
     }
 }
@@ -85,17 +88,17 @@ impl Session {
 fn handler(gate: &Gate, folder: &Path) -> ApprovalHandler {
     let workspace = Workspace::new([folder.to_owned()]).unwrap();
     let cwd = workspace.roots()[0].clone();
-    let catalogue = Catalogue::new(workspace, Environment::default());
-    let planners: Planners = Arc::new(move |tool| catalogue.planner_of_any(tool));
-    let asker = Asker { project: "p".into(), session: "s".into(), run: None, cwd };
+    let catalogue = PlannerCatalogue::new(workspace, Environment::default());
+    let planners: PlannerLookup = Arc::new(move |tool| catalogue.planner_of_any(tool));
+    let asker = ClaudeCallOrigin { project: "p".into(), session: "s".into(), run: None, cwd };
     ApprovalHandler::new(gate.clone(), planners, asker)
 }
 
-async fn read(cli: &mut FarEnd) -> Value {
+async fn read(cli: &mut PipeCliEnd) -> Value {
     serde_json::from_str(&cli.read().await.unwrap()).unwrap()
 }
 
-async fn say(cli: &mut FarEnd, line: Value) {
+async fn say(cli: &mut PipeCliEnd, line: Value) {
     cli.write(format!("{line}\n").as_bytes()).await;
 }
 
@@ -106,12 +109,12 @@ async fn a_call_that_was_allowed_is_settled_when_the_cli_tells_of_it() {
     let response = json!({"tool_response": "File created"});
     session.tell("hook_0", "PostToolUse", "toolu_1", response).await;
     let stands = session.stands(done).await;
-    assert_eq!(stands.status(), Status::Completed);
-    assert_eq!(stands.answer().unwrap().content, "File created");
+    assert_eq!(stands.status(), ExecutionStatus::Completed);
+    assert_eq!(stands.to_tool_output().unwrap().content, "File created");
     let failed = session.allowed("toolu_2").await;
     let error = json!({"error": "no space left"});
     session.tell("hook_1", "PostToolUseFailure", "toolu_2", error).await;
-    let answer = session.stands(failed).await.answer().unwrap();
+    let answer = session.stands(failed).await.to_tool_output().unwrap();
     assert_eq!((answer.content.as_str(), answer.is_error), ("no space left", true));
 }
 
@@ -121,7 +124,7 @@ async fn what_the_cli_never_told_of_is_settled_with_the_session() {
     let left = session.allowed("toolu_1").await;
     let Session { gate, client, cli, _folder } = session;
     drop((client, cli));
-    let settled = gate.settled(left).await.unwrap();
-    let State::Failed { failure, .. } = settled.state else { panic!("{settled:?}") };
+    let settled = gate.wait_until_settled(left).await.unwrap();
+    let ExecutionState::Failed { failure, .. } = settled.state else { panic!("{settled:?}") };
     assert_eq!(failure.error_type, "unreported");
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use countersign_agent::{Callback, Consent, Retries, RunnerConfig};
-use countersign_core::{By, Decision, Event, Status, ToolOutput};
-use countersign_gate::{DecideError, News, Seen};
+use countersign_agent::{ApprovalCallback, ConsentSource, RetrySettings, RunnerConfig};
+use countersign_core::{ApprovedBy, Decision, Event, ExecutionStatus, ToolOutput};
+use countersign_gate::{DecideError, LiveEvent, LogFollowerItem};
 use countersign_tools::{NeedsApproval, Write};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
@@ -114,12 +114,12 @@ async fn what_waits_for_a_decision_is_taken_back() {
     run.interrupt().await;
     let told = "Cancelled: the run was interrupted before this ran";
     assert_eq!(run.results(), [(told, true), (told, true)]);
-    assert_eq!(shop.approval(first).await.status(), Status::Cancelled);
+    assert_eq!(shop.approval(first).await.status(), ExecutionStatus::Cancelled);
     // Late consent is no consent.
-    let yes = Decision::Approve { by: By::Person("ana".into()) };
+    let yes = Decision::Approve { by: ApprovedBy::Person("ana".into()) };
     let late = shop.gate.decide(first, yes, None).await;
     assert!(matches!(late, Err(DecideError::AlreadySettled(_))), "{late:?}");
-    assert!(shop.gate.store().waiting(&project(), None, 100).await.unwrap().is_empty());
+    assert!(shop.gate.store().waiting_requests(&project(), None, 100).await.unwrap().is_empty());
     goes_on(&shop, run).await;
     assert_eq!(shop.file("a.txt"), None);
 }
@@ -128,7 +128,7 @@ async fn what_waits_for_a_decision_is_taken_back() {
 async fn a_program_that_is_still_thinking_is_not_waited_for() {
     let (callback, mut asked) = never_answering();
     let mut shop = Workshop::playing(&call("Write", "file_path = 'a.txt', content = 'x'", 1));
-    shop.consent = Consent::Program(callback);
+    shop.consent = ConsentSource::Program(callback);
     let mut run = shop.start("go", None).await;
     let asking = asked.recv().await.unwrap();
     run.interrupt().await;
@@ -146,7 +146,7 @@ async fn a_tool_that_is_still_asked_whether_it_asks_is_not_waited_for() {
         tell.send(()).unwrap();
         std::future::pending()
     })));
-    shop.consent = Consent::Program(Callback::new(async |_| true));
+    shop.consent = ConsentSource::Program(ApprovalCallback::new(async |_| true));
     let mut run = shop.start("go", None).await;
     asked.recv().await.unwrap();
     run.interrupt().await;
@@ -223,7 +223,7 @@ async fn a_yes_that_comes_with_the_interruption_runs_nothing() {
     let cancel = CancellationToken::new();
     let cancels = cancel.clone();
     let mut shop = Workshop::playing(&call("Write", "file_path = 'a.txt', content = 'x'", 1));
-    shop.consent = Consent::Program(Callback::new(move |_| {
+    shop.consent = ConsentSource::Program(ApprovalCallback::new(move |_| {
         cancels.cancel();
         std::future::ready(true)
     }));
@@ -247,9 +247,10 @@ async fn nobody_waits_out_a_retry() {
         say = "Here I am."
         "#,
     );
-    shop.config = RunnerConfig { retries: Retries::default(), ..shop.config };
+    shop.config = RunnerConfig { retries: RetrySettings::default(), ..shop.config };
     let mut run = shop.start("go", None).await;
-    run.until(|seen| matches!(seen, Seen::Live(it) if is_retry(&it.news)).then_some(())).await;
+    run.until(|seen| matches!(seen, LogFollowerItem::Live(it) if is_retry(&it.news)).then_some(()))
+        .await;
     run.interrupt().await;
     assert!(run.texts().is_empty(), "what was void stays void: {:?}", run.texts());
     goes_on(&shop, run).await;
@@ -287,17 +288,17 @@ async fn until_text(shop: &Workshop, run: &mut Running) -> String {
         shop.clock.advance(Duration::from_secs(1));
     }
     run.until(|seen| match seen {
-        Seen::Live(live) => match &live.news {
-            News::TextDelta(text) => Some(text.clone()),
-            News::Retry { .. } | News::ToolOutput { .. } => None,
+        LogFollowerItem::Live(live) => match &live.news {
+            LiveEvent::TextDelta(text) => Some(text.clone()),
+            LiveEvent::Retry { .. } | LiveEvent::ToolOutput { .. } => None,
         },
-        Seen::Logged(_) => None,
+        LogFollowerItem::Logged(_) => None,
     })
     .await
 }
 
-fn is_retry(news: &News) -> bool {
-    matches!(news, News::Retry { .. })
+fn is_retry(news: &LiveEvent) -> bool {
+    matches!(news, LiveEvent::Retry { .. })
 }
 
 /// The conversation takes another prompt, the API takes the conversation, and nothing else happens.
@@ -305,9 +306,9 @@ async fn goes_on(shop: &Workshop, run: Running) {
     let mut next = shop.start("hello", Some(run.session)).await;
     assert_eq!(code(&next.end().await), "done", "{:?}", next.events().last());
     assert_eq!(next.texts(), ["Here I am."]);
-    let foreign = |seen: &&Seen| match seen {
-        Seen::Logged(entry) => entry.run != Some(next.id),
-        Seen::Live(live) => live.run != Some(next.id),
+    let foreign = |seen: &&LogFollowerItem| match seen {
+        LogFollowerItem::Logged(entry) => entry.run != Some(next.id),
+        LogFollowerItem::Live(live) => live.run != Some(next.id),
     };
     let foreign: Vec<_> = next.seen.iter().filter(foreign).filter_map(event).collect();
     assert_eq!(foreign, Vec::<&Event>::new(), "the run that was interrupted goes on");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_core::ToolOutput;
-use countersign_gate::{DatabaseUrl, Gate, Rulebook, Settings, Timeouts, new_id};
+use countersign_gate::{DatabaseUrl, DecisionTimeouts, Gate, GateSettings, Rulebook, new_id};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -71,7 +71,7 @@ impl Lives {
         let process = runtime();
         let (file, clock) = (self.data.path().join("gate.db"), self.shop.clock.clone());
         let (settings, book) =
-            (Settings::of(DatabaseUrl::Sqlite(file)), Arc::new(Rulebook::none()));
+            (GateSettings::for_database(DatabaseUrl::Sqlite(file)), Arc::new(Rulebook::none()));
         self.shop.gate = process.block_on(async {
             let gate = Gate::open(settings, clock.clone(), book.clone()).await.unwrap();
             gate.join().await.unwrap();
@@ -84,7 +84,7 @@ impl Lives {
         let after = runtime();
         after.block_on(self.shop.gate.cancel(new_id())).unwrap();
         // And what it held is free.
-        let none = async { Gate::in_memory(clock, Timeouts::default(), book).unwrap() };
+        let none = async { Gate::in_memory(clock, DecisionTimeouts::default(), book).unwrap() };
         self.shop.gate = after.block_on(none);
         lived
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use countersign_core::Status;
-use countersign_tools::{Environment, McpServers, Pin, Standing};
+use countersign_core::ExecutionStatus;
+use countersign_tools::{Environment, McpServerPin, McpServers, TrustStatus};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
@@ -78,15 +78,15 @@ async fn what_a_file_declares_is_neither_started_nor_offered_before_a_person_has
     let Some(world) = World::new() else { return };
     let shop = world.offering(Workshop::playing(CALLS));
     assert!(!shop.tools.names().any(|name| name.starts_with("mcp__")));
-    let standings = world.servers.standings(&world.root).unwrap();
-    assert_eq!(standings[0].2, Standing::New);
+    let standings = world.servers.trust_statuses(&world.root).unwrap();
+    assert_eq!(standings[0].2, TrustStatus::New);
     let shop = world.trusted().await;
     assert!(shop.tools.get("mcp__all__echo").is_some());
     // Whoever changes the file, a model for instance, has consent for nothing.
     world.declare("env = { NODE_OPTIONS = '--require ./evil.js' }");
     let offered = world.offering(Workshop::playing(CALLS));
     assert!(!offered.tools.names().any(|name| name.starts_with("mcp__")));
-    assert_eq!(world.servers.standings(&world.root).unwrap()[0].2, Standing::Changed);
+    assert_eq!(world.servers.trust_statuses(&world.root).unwrap()[0].2, TrustStatus::Changed);
     let refused = world.refusal(&shop).await;
     assert!(refused.contains("how it is started is not what the user consented to"), "{refused}");
 }
@@ -138,7 +138,7 @@ async fn a_program_that_is_no_server_is_refused_with_what_it_said() {
     let Some(world) = World::new() else { return };
     world.declare_args(&["-e", "console.error('no such thing'); process.exit(3)"], "");
     let declared = world.servers.declared(&world.root).unwrap();
-    let error = world.servers.look(&world.root, &declared["all"]).await.unwrap_err();
+    let error = world.servers.inspect_server(&world.root, &declared["all"]).await.unwrap_err();
     assert!(error.to_string().contains("no such thing"), "{error}");
 }
 
@@ -151,7 +151,7 @@ async fn a_server_is_reached_over_http() {
     let shop = world.trusted().await;
     let mut run = shop.start("echo", None).await;
     let asked = run.until_asked().await;
-    assert_eq!(shop.approval(asked).await.status(), Status::AwaitingApproval);
+    assert_eq!(shop.approval(asked).await.status(), ExecutionStatus::AwaitingApproval);
     shop.approve(asked).await;
     assert_eq!(code(&run.end().await), "done");
     assert_eq!(run.results(), [("Echo: hello", false)]);
@@ -192,14 +192,14 @@ impl World {
         std::fs::write(self.root.join("countersign.toml"), text).unwrap();
     }
 
-    fn pin(&self) -> Pin {
+    fn pin(&self) -> McpServerPin {
         self.servers.pinned(&self.root, "all").unwrap()
     }
 
     /// A person has looked, and consented.
     async fn trusted(&self) -> Workshop {
         let declared = self.servers.declared(&self.root).unwrap();
-        let pin = self.servers.look(&self.root, &declared["all"]).await.unwrap();
+        let pin = self.servers.inspect_server(&self.root, &declared["all"]).await.unwrap();
         self.servers.pin(&self.root, "all", Some(pin)).unwrap();
         self.offering(Workshop::playing(CALLS))
     }

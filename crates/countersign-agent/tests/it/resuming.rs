@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_agent::{Consent, ResumeError, RunnerConfig, StopReason};
-use countersign_core::{Event, Mode, Status, ToolOutput, Usage};
-use countersign_gate::{NewMessage, NewRun, Seen, new_id};
+use countersign_agent::{AnswerStopReason, ConsentSource, ResumeError, RunnerConfig};
+use countersign_core::{Event, ExecutionStatus, PermissionMode, TokenUsage, ToolOutput};
+use countersign_gate::{LogFollowerItem, NewRun, NewRunMessage, new_id};
 use serde_json::{Value, json};
 
 use crate::canned::{self, Canned};
@@ -69,7 +69,7 @@ fn what_was_approved_while_nobody_was_there_runs_once() {
     for _ in 0..2 {
         lives.live(async |shop| {
             let approved = shop.approval(asked[0]).await;
-            assert_eq!(approved.status(), Status::Approved, "{:?}", approved.state);
+            assert_eq!(approved.status(), ExecutionStatus::Approved, "{:?}", approved.state);
         });
     }
     lives.live(async |shop| {
@@ -109,8 +109,8 @@ fn what_ran_is_not_run_again_and_the_model_is_told() {
         };
         assert_eq!(done, "did it", "what is recorded is not lost");
         assert!(interrupted.contains("Whether it took effect is unknown"), "{interrupted}");
-        assert_eq!(shop.approval(one).await.status(), Status::Completed);
-        assert_eq!(shop.approval(two).await.status(), Status::Failed);
+        assert_eq!(shop.approval(one).await.status(), ExecutionStatus::Completed);
+        assert_eq!(shop.approval(two).await.status(), ExecutionStatus::Failed);
         whole(shop, &run).await;
     });
     assert_eq!(sorted(lives.witness.saw()), ["one", "two"]);
@@ -186,7 +186,7 @@ fn an_answer_that_was_coming_is_asked_for_again() {
         let mut run = shop.start("go", None).await;
         shop.somebody_waits().await;
         shop.clock.advance(Duration::from_secs(1));
-        run.until(|seen| matches!(seen, Seen::Live(_)).then_some(())).await;
+        run.until(|seen| matches!(seen, LogFollowerItem::Live(_)).then_some(())).await;
     });
     lives.live(async |shop| {
         let mut run = shop.resume().await;
@@ -194,7 +194,7 @@ fn an_answer_that_was_coming_is_asked_for_again() {
             shop.clock.advance(Duration::from_secs(1));
             shop.somebody_waits_or(&run).await;
         }
-        let usage = Usage { input_tokens: 5, output_tokens: 7 };
+        let usage = TokenUsage { input_tokens: 5, output_tokens: 7 };
         assert_eq!(run.end().await, Event::RunDone { usage, cost: None });
         assert_eq!(run.texts(), ["A long story."]);
         whole(shop, &run).await;
@@ -208,7 +208,7 @@ fn what_the_last_answer_ended_with_still_counts() {
             json!({"stop_reason": reason, "usage": {"input_tokens": 3, "output_tokens": 4}});
         end_of(said("Well."), Some(outcome))
     };
-    let usage = Usage { input_tokens: 3, output_tokens: 4 };
+    let usage = TokenUsage { input_tokens: 3, output_tokens: 4 };
     assert_eq!(ended("end_turn"), (Event::RunDone { usage, cost: None }, 0));
     assert_eq!(ended("stop_sequence"), (Event::RunDone { usage, cost: None }, 0));
     for reason in ["max_tokens", "refusal"] {
@@ -219,7 +219,7 @@ fn what_the_last_answer_ended_with_still_counts() {
     assert_eq!((code(&end), asked), ("done", 1), "it is asked again");
     // As an older version has left it.
     let (end, asked) = end_of(said("Well."), None);
-    assert_eq!((end, asked), (Event::RunDone { usage: Usage::default(), cost: None }, 0));
+    assert_eq!((end, asked), (Event::RunDone { usage: TokenUsage::default(), cost: None }, 0));
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn what_all_answers_took_is_counted_and_so_are_the_answers() {
             let end = run.end().await;
             assert_eq!(code(&end), expected);
             if let Event::RunDone { usage, .. } = end {
-                assert_eq!(usage, Usage { input_tokens: 160, output_tokens: 6 });
+                assert_eq!(usage, TokenUsage { input_tokens: 160, output_tokens: 6 });
             }
         });
     }
@@ -286,12 +286,12 @@ fn what_all_answers_took_is_counted_and_so_are_the_answers() {
 #[test]
 fn a_run_goes_on_with_the_consent_it_was_begun_with() {
     let mut lives = playing(TALK);
-    let mode = Some(Mode::DontAsk);
-    lives.shop.consent = Consent::People { auto_approve_read: true, mode };
+    let mode = Some(PermissionMode::DontAsk);
+    lives.shop.consent = ConsentSource::People { auto_approve_read: true, mode };
     lives.live(async |shop| {
         shop.begin(Arc::new(shop.model.clone()), "go", None).await;
     });
-    lives.shop.consent = Consent::People { auto_approve_read: true, mode: None };
+    lives.shop.consent = ConsentSource::People { auto_approve_read: true, mode: None };
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         assert_eq!(code(&run.end().await), "done");
@@ -314,7 +314,9 @@ fn a_run_that_was_being_stopped_stops() {
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         assert_eq!(code(&run.end().await), "cancelled");
-        assert!(shop.gate.store().waiting(&project(), None, 100).await.unwrap().is_empty());
+        assert!(
+            shop.gate.store().waiting_requests(&project(), None, 100).await.unwrap().is_empty()
+        );
         let mut next = shop.start("hello", Some(session)).await;
         assert_eq!(code(&next.end().await), "done");
         assert_eq!(shop.statuses(), [200, 200]);
@@ -353,7 +355,7 @@ fn what_cannot_be_gone_on_with_says_why() {
         shop.start("go", None).await.until_asked().await;
     });
     lives.live(async |shop| {
-        let mut left = shop.gate.left_behind(&[project()]).await.unwrap().pop().unwrap();
+        let mut left = shop.gate.take_over_runs(&[project()]).await.unwrap().pop().unwrap();
         let runner = shop.runner(Arc::new(shop.model.clone()));
         left.settings = json!("nonsense");
         let refused = runner.resume(left.clone()).await.err().unwrap();
@@ -377,7 +379,7 @@ fn a_suspended_run_leaves_what_waits_and_goes_on_later() {
         assert!(shop.gate.begin_run(another(&run)).await.unwrap().is_none(), "it is not over");
         shop.approval(first).await
     });
-    assert_eq!(before.status(), Status::AwaitingApproval);
+    assert_eq!(before.status(), ExecutionStatus::AwaitingApproval);
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         assert_eq!(shop.approval(before.id).await, before);
@@ -424,7 +426,7 @@ fn what_runs_may_come_to_its_end_and_nothing_more_starts() {
             ToolOutput::ok("did it")
         }
     });
-    lives.shop.consent = Consent::Nobody;
+    lives.shop.consent = ConsentSource::Nobody;
     lives.live(async |shop| {
         let mut run = shop.start("go", None).await;
         started.recv().await.unwrap();
@@ -448,7 +450,7 @@ fn what_runs_may_come_to_its_end_and_nothing_more_starts() {
 fn a_suspended_run_that_is_broken_off_is_not_ended() {
     let mut lives = Lives::playing(TALK)
         .with_witness(changing, async |_| std::future::pending::<ToolOutput>().await);
-    lives.shop.consent = Consent::Nobody;
+    lives.shop.consent = ConsentSource::Nobody;
     let witness = lives.witness.clone();
     lives.live(async |shop| {
         let mut run = shop.start("go", None).await;
@@ -459,7 +461,7 @@ fn a_suspended_run_that_is_broken_off_is_not_ended() {
         assert!(shop.gate.begin_run(another(&run)).await.unwrap().is_none(), "it is not over");
     });
     assert_eq!(lives.witness.saw(), ["one"]);
-    lives.shop.consent = Consent::People { auto_approve_read: true, mode: None };
+    lives.shop.consent = ConsentSource::People { auto_approve_read: true, mode: None };
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         let (told, is_error) = until_result(&mut run).await;
@@ -498,7 +500,7 @@ async fn left_with(shop: &Workshop, answer: Value, outcome: Option<Value>) {
         events: vec![],
     };
     let journal = shop.gate.begin_run(run).await.unwrap().unwrap();
-    journal.record(vec![NewMessage { body: answer, outcome }], vec![]).await.unwrap();
+    journal.record(vec![NewRunMessage { body: answer, outcome }], vec![]).await.unwrap();
 }
 
 /// Returns how such a run ends, and how often the model was asked for that.
@@ -506,7 +508,7 @@ fn end_of(answer: Value, outcome: Option<Value>) -> (Event, usize) {
     let mut lives = playing(TALK);
     lives.live(async |shop| left_with(shop, answer, outcome).await);
     lives.live(async |shop| {
-        let model = Canned::saying([canned::text("Well done.", StopReason::EndTurn)]);
+        let model = Canned::saying([canned::text("Well done.", AnswerStopReason::EndTurn)]);
         let end = shop.resume_with(Arc::new(model.clone())).await.end().await;
         (end, model.sent().len())
     })

@@ -170,7 +170,7 @@ async fn answers_on_their_way_do_not_hold_up_the_end() {
     let scenario = "pace_ms = 10\n[[script]]\nprompt = 'slow'\n[[script.turn]]\nsay = 'x'\n\
                     delay_ms = 10\n[[script]]\n[[script.turn]]\nsay = 'x'";
     // On this clock nothing ever comes to an end by itself.
-    let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+    let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
     let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1/messages", listener.local_addr().unwrap());

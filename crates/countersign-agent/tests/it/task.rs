@@ -1,7 +1,7 @@
 //! Child agents: their calls are in the queue of their parent's run, and their leave is its leave.
 
-use countersign_agent::Consent;
-use countersign_core::{Event, Mode, Outcome, Status, Usage};
+use countersign_agent::ConsentSource;
+use countersign_core::{Event, ExecutionStatus, PermissionMode, TokenUsage, VerdictAction};
 use countersign_gate::RuleDraft;
 use countersign_tools::{Task, TodoList, TodoWrite};
 
@@ -144,7 +144,7 @@ async fn what_children_took_is_counted() {
     else {
         panic!("it did not end")
     };
-    assert_ne!(alone, Usage::default());
+    assert_ne!(alone, TokenUsage::default());
     assert!(both.output_tokens > alone.output_tokens, "{both:?} with a child, {alone:?} alone");
 }
 
@@ -160,7 +160,7 @@ async fn a_child_that_only_looks_has_no_other_tools() {
 #[tokio::test]
 async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
     let shop = shop();
-    let (effect, rule) = (Outcome::Deny, "Write".to_owned());
+    let (effect, rule) = (VerdictAction::Deny, "Write".to_owned());
     let draft = RuleDraft { id: None, effect, rule, why: None, expires_at: None };
     shop.gate.replace_rules(&project(), None, vec![draft], "ana").await.unwrap();
     let mut run = shop.start("hand on: write it", None).await;
@@ -170,16 +170,17 @@ async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
     let [(report, false)] = run.results()[..] else { panic!("{:?}", run.results()) };
     assert!(report.starts_with("I could not: "), "{report}");
     assert_eq!(shop.file("child.txt"), None);
-    let calls = shop.gate.calls_of(run.id).await.unwrap();
+    let calls = shop.gate.calls_in_run(run.id).await.unwrap();
     let write = calls.iter().find(|it| it.call.tool_name == "Write").unwrap();
-    assert_eq!(write.status(), Status::Failed, "and it is recorded");
+    assert_eq!(write.status(), ExecutionStatus::Failed, "and it is recorded");
 }
 
 #[tokio::test]
 async fn the_mode_of_the_parent_is_that_of_the_child() {
     let mut shop = shop();
-    shop.consent = Consent::People { auto_approve_read: true, mode: Some(Mode::DontAsk) };
-    let (effect, rule) = (Outcome::Allow, "Task(general-purpose)".to_owned());
+    shop.consent =
+        ConsentSource::People { auto_approve_read: true, mode: Some(PermissionMode::DontAsk) };
+    let (effect, rule) = (VerdictAction::Allow, "Task(general-purpose)".to_owned());
     let draft = RuleDraft { id: None, effect, rule, why: None, expires_at: None };
     shop.gate.replace_rules(&project(), None, vec![draft], "ana").await.unwrap();
     let run = shop.run("hand on: write it").await;
@@ -196,8 +197,8 @@ async fn who_interrupts_the_parent_ends_the_child_and_takes_back_what_it_asked()
     shop.approve(task).await;
     let write = run.until_asked().await;
     run.interrupt().await;
-    assert_eq!(shop.approval(write).await.status(), Status::Cancelled);
-    assert_eq!(shop.approval(task).await.status(), Status::Failed);
+    assert_eq!(shop.approval(write).await.status(), ExecutionStatus::Cancelled);
+    assert_eq!(shop.approval(task).await.status(), ExecutionStatus::Failed);
     assert_eq!(shop.file("child.txt"), None);
     let session = run.session.clone();
     let mut next = shop.start("go on", Some(session)).await;
@@ -213,7 +214,7 @@ async fn children_have_names_of_their_own() {
         shop.approve(asked).await;
     }
     assert_eq!(code(&run.end().await), "done");
-    let calls = shop.gate.calls_of(run.id).await.unwrap();
+    let calls = shop.gate.calls_in_run(run.id).await.unwrap();
     let mut paths: Vec<_> = calls.into_iter().filter_map(|it| it.call.agent).collect();
     paths.sort();
     assert_eq!(paths, ["main/general-purpose", "main/general-purpose-2"]);
@@ -225,7 +226,7 @@ async fn a_child_of_a_child_has_no_children() {
     let run = shop.run("hand on: go deeper").await;
     let [(report, false)] = run.results()[..] else { panic!("{:?}", run.results()) };
     assert!(report.starts_with("Below me: No: Unknown tool: Task."), "{report}");
-    let calls = shop.gate.calls_of(run.id).await.unwrap();
+    let calls = shop.gate.calls_in_run(run.id).await.unwrap();
     let paths: Vec<_> = calls.iter().map(|it| it.call.agent.as_deref().unwrap_or("main")).collect();
     assert_eq!(
         paths,
@@ -262,8 +263,8 @@ fn when_the_driver_dies_the_child_is_interrupted_and_its_requests_are_taken_back
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         assert_eq!(code(&run.end().await), "done");
-        assert_eq!(shop.approval(write).await.status(), Status::Cancelled);
-        assert_eq!(shop.approval(task).await.status(), Status::Failed);
+        assert_eq!(shop.approval(write).await.status(), ExecutionStatus::Cancelled);
+        assert_eq!(shop.approval(task).await.status(), ExecutionStatus::Failed);
         let [(told, true)] = run.results()[..] else { panic!("{:?}", run.results()) };
         assert!(told.contains("Whether it took effect is unknown"), "{told}");
         assert_eq!(shop.file("child.txt"), None);
@@ -279,8 +280,8 @@ async fn a_suspended_run_leaves_no_request_that_nobody_waits_for() {
     let write = run.until_asked().await;
     run.suspend.cancel();
     (&mut run.driving).await.unwrap();
-    assert_eq!(shop.approval(write).await.status(), Status::Cancelled);
-    assert_eq!(shop.approval(task).await.status(), Status::Failed);
+    assert_eq!(shop.approval(write).await.status(), ExecutionStatus::Cancelled);
+    assert_eq!(shop.approval(task).await.status(), ExecutionStatus::Failed);
 }
 
 fn shop() -> Workshop {

@@ -2,15 +2,15 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use countersign_core::{Event, Status};
+use countersign_core::{Event, ExecutionStatus};
 use countersign_tools::{
-    Diagnostics, Environment, FixedResolver, FixedSearch, Found, Toolbox, WebFetch, WebSearch,
+    Diagnostics, Environment, FixedResolver, FixedSearch, SearchHit, Toolbox, WebFetch, WebSearch,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use countersign_agent::Callback;
+use countersign_agent::ApprovalCallback;
 
 use crate::workshop::{Workshop, all, code, decisions, results};
 
@@ -120,7 +120,7 @@ async fn a_page_of_the_web_asks_by_its_host_at_the_gate_and_not_in_the_library()
     let mut running = playing.start("go", None).await;
     let id = running.until_asked().await;
     let asked = playing.approval(id).await;
-    assert_eq!(asked.status(), Status::AwaitingApproval);
+    assert_eq!(asked.status(), ExecutionStatus::AwaitingApproval);
     assert_eq!(asked.summary, format!("Fetch `{url}`"));
     playing.approve(id).await;
     assert_eq!(code(&running.end().await), "done");
@@ -131,7 +131,7 @@ async fn a_page_of_the_web_asks_by_its_host_at_the_gate_and_not_in_the_library()
     );
 
     let alone = shop("WebFetch", &json!({"url": url})).with_tool(tool);
-    let agent = alone.agent(alone.attended(Callback::new(async |_| false)));
+    let agent = alone.agent(alone.attended(ApprovalCallback::new(async |_| false)));
     let events = all(agent.run("go").await.unwrap()).await;
     assert!(results(&events)[0].0.ends_with("# Hello"), "{events:?}");
     assert_eq!(decisions(&events), [], "nobody was asked");
@@ -139,7 +139,7 @@ async fn a_page_of_the_web_asks_by_its_host_at_the_gate_and_not_in_the_library()
 
 #[tokio::test]
 async fn a_search_finds_what_the_engine_finds() {
-    let found = Found {
+    let found = SearchHit {
         title: "Countersign".into(),
         url: "https://a.example/".into(),
         extract: "A gate".into(),

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_agent::model::{EventStream, Model, ModelError, Request, StopReason};
-use countersign_agent::{Message, RunnerConfig};
-use countersign_core::{Event, Preview, Status, ToolOutput, Usage};
-use countersign_gate::News;
+use countersign_agent::model::{
+    AnswerStopReason, Model, ModelError, ModelEventStream, ModelRequest,
+};
+use countersign_agent::{ModelMessage, RunnerConfig};
+use countersign_core::{Event, ExecutionStatus, Preview, TokenUsage, ToolOutput};
+use countersign_gate::LiveEvent;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -87,7 +89,7 @@ async fn an_edit_is_shown_on_what_the_one_before_it_left() {
     let mut run = shop.start("go", None).await;
     // Both files at once, the second edit of the first file not yet.
     let (one, other) = (run.until_asked().await, run.until_asked().await);
-    assert_eq!(shop.gate.store().waiting(&project(), None, 100).await.unwrap().len(), 2);
+    assert_eq!(shop.gate.store().waiting_requests(&project(), None, 100).await.unwrap().len(), 2);
     shop.approve(one).await;
     shop.approve(other).await;
     let third = run.until_asked().await;
@@ -135,7 +137,7 @@ async fn an_overloaded_model_is_asked_again() {
     let mut run = shop.start("go", None).await;
     assert_eq!(code(&run.end().await), "done");
     assert_eq!(shop.statuses(), [529, 529, 200]);
-    let overloaded = |attempt| News::Retry {
+    let overloaded = |attempt| LiveEvent::Retry {
         attempt,
         wait_ms: 0,
         reason: "the model's server is overloaded".into(),
@@ -160,11 +162,11 @@ async fn an_answer_that_breaks_off_is_taken_back_and_recorded_once() {
     );
     let run = shop.run("go").await;
     let news = run.news();
-    let retry = news.iter().position(|news| matches!(news, News::Retry { attempt: 2, .. }));
-    let written = |news: &[&News]| -> String {
+    let retry = news.iter().position(|news| matches!(news, LiveEvent::Retry { attempt: 2, .. }));
+    let written = |news: &[&LiveEvent]| -> String {
         let pieces = news.iter().filter_map(|news| match news {
-            News::TextDelta(text) => Some(text.as_str()),
-            News::Retry { .. } | News::ToolOutput { .. } => None,
+            LiveEvent::TextDelta(text) => Some(text.as_str()),
+            LiveEvent::Retry { .. } | LiveEvent::ToolOutput { .. } => None,
         });
         pieces.collect()
     };
@@ -237,7 +239,7 @@ async fn a_model_that_declines_ends_the_run() {
 #[tokio::test]
 async fn a_model_that_declines_without_a_word_leaves_no_empty_message() {
     let shop = Workshop::unattended("[[script]]\n[[script.turn]]\nsay = 'Here I am.'");
-    let model = Canned::saying([canned::nothing(StopReason::Refusal)]);
+    let model = Canned::saying([canned::nothing(AnswerStopReason::Refusal)]);
     let mut run = shop.start_with(Arc::new(model), "go", None).await;
     assert_eq!(code(&run.end().await), "refusal");
     assert_eq!(shop.messages(&run.session).await.len(), 1);
@@ -248,8 +250,8 @@ async fn a_model_that_declines_without_a_word_leaves_no_empty_message() {
 async fn a_turn_that_pauses_goes_on_with_the_same_conversation() {
     let shop = Workshop::unattended("[[script]]\n[[script.turn]]\nsay = 'x'");
     let model = Canned::saying([
-        canned::text("Searching", StopReason::PauseTurn),
-        canned::text("Found.", StopReason::EndTurn),
+        canned::text("Searching", AnswerStopReason::PauseTurn),
+        canned::text("Found.", AnswerStopReason::EndTurn),
     ]);
     let mut run = shop.start_with(Arc::new(model.clone()), "go", None).await;
     assert_eq!(code(&run.end().await), "done");
@@ -263,17 +265,17 @@ async fn a_turn_that_pauses_goes_on_with_the_same_conversation() {
 #[tokio::test]
 async fn a_call_whose_input_is_no_object_is_not_run_and_the_model_is_told() {
     for (json, stop) in [
-        (r#"{"command": "touch a"#, StopReason::MaxTokens),
-        ("[1]", StopReason::ToolUse),
+        (r#"{"command": "touch a"#, AnswerStopReason::MaxTokens),
+        ("[1]", AnswerStopReason::ToolUse),
         // Cut off before its input began; `Own` would take it for a call without one.
-        ("", StopReason::MaxTokens),
+        ("", AnswerStopReason::MaxTokens),
     ] {
         let shop = Workshop::unattended("[[script]]\n[[script.turn]]\nsay = 'x'")
             .with_tool(Own::new(async |_| panic!("it ran")));
         let tool = if json.is_empty() { "Own" } else { "Bash" };
         let model = Canned::saying([
             canned::call(tool, json, stop),
-            canned::text("I see.", StopReason::EndTurn),
+            canned::text("I see.", AnswerStopReason::EndTurn),
         ]);
         let mut run = shop.start_with(Arc::new(model.clone()), "go", None).await;
         assert_eq!(code(&run.end().await), "done");
@@ -290,8 +292,8 @@ async fn a_call_without_input_runs() {
     let shop = Workshop::unattended("[[script]]\n[[script.turn]]\nsay = 'x'")
         .with_tool(Own::new(async |_| ToolOutput::ok("ran")));
     let model = Canned::saying([
-        canned::call("Own", "", StopReason::ToolUse),
-        canned::text("I see.", StopReason::EndTurn),
+        canned::call("Own", "", AnswerStopReason::ToolUse),
+        canned::text("I see.", AnswerStopReason::EndTurn),
     ]);
     let mut run = shop.start_with(Arc::new(model), "go", None).await;
     run.end().await;
@@ -335,13 +337,13 @@ async fn the_cost_of_all_answers_adds_up() {
         "#,
     );
     let mut run = shop.start("go", None).await;
-    let usage = Usage { input_tokens: 265, output_tokens: 9 };
+    let usage = TokenUsage { input_tokens: 265, output_tokens: 9 };
     assert_eq!(run.end().await, Event::RunDone { usage, cost: None });
 }
 
 #[tokio::test]
 async fn a_decision_of_a_person_reaches_the_model() {
-    use countersign_core::{By, Decision};
+    use countersign_core::{ApprovedBy, Decision};
     let shop = Workshop::playing(
         r#"
         [[script]]
@@ -358,7 +360,7 @@ async fn a_decision_of_a_person_reaches_the_model() {
     let mut run = shop.start("go", None).await;
     let id = run.until_asked().await;
     let feedback = Some("call it b.txt".into());
-    let no = Decision::Reject { by: By::Person("ana".into()), feedback };
+    let no = Decision::Reject { by: ApprovedBy::Person("ana".into()), feedback };
     shop.gate.decide(id, no, None).await.unwrap();
     let id = run.until_asked().await;
     shop.approve(id).await;
@@ -382,7 +384,10 @@ async fn a_request_that_nobody_decides_times_out_and_the_run_goes_on() {
     let id = run.until_asked().await;
     shop.clock.advance(std::time::Duration::from_mins(5));
     assert_eq!(code(&run.end().await), "done");
-    assert_eq!((shop.approval(id).await.status(), shop.file("a.txt")), (Status::Timeout, None));
+    assert_eq!(
+        (shop.approval(id).await.status(), shop.file("a.txt")),
+        (ExecutionStatus::Timeout, None)
+    );
 }
 
 /// A model that dies over every question.
@@ -394,7 +399,7 @@ impl Model for Broken {
         "broken"
     }
 
-    async fn stream(&self, _: &Request) -> Result<EventStream, ModelError> {
+    async fn stream(&self, _: &ModelRequest) -> Result<ModelEventStream, ModelError> {
         panic!("it died")
     }
 }
@@ -444,5 +449,8 @@ async fn goes_on(shop: &Workshop, run: Running) {
     let mut next = shop.start("hello", Some(run.session)).await;
     assert_eq!(code(&next.end().await), "done");
     assert_eq!(next.texts(), ["Here I am."]);
-    assert_eq!(shop.sent().last(), Some(&serde_json::to_value(Message::user("hello")).unwrap()));
+    assert_eq!(
+        shop.sent().last(),
+        Some(&serde_json::to_value(ModelMessage::user("hello")).unwrap())
+    );
 }

@@ -7,15 +7,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use countersign_agent::model::Model;
 use countersign_agent::{
-    Agent, AgentEvent, AgentOptions, Callback, Consent, Events, Prompt, Retries, Run, Runner,
-    RunnerConfig, Scenario, ScriptedModel, Signals,
+    Agent, AgentEvent, AgentEventStream, AgentOptions, AgentRun, ApprovalCallback, ConsentSource,
+    RetrySettings, RunPrompt, RunSignals, Runner, RunnerConfig, Scenario, ScriptedModel,
 };
 use countersign_core::{
-    Approval, ApprovalId, By, Decision, Effect, Event, Invalid, Place, Plan, Planner, Preview,
-    ProjectId, RunId, SessionId, Side, Target, ToolCall, ToolOutput,
+    ApprovalId, ApprovedBy, CallPlan, Decision, Effect, EffectTarget, Event, Execution,
+    InvalidCall, PathClass, Planner, Preview, ProjectId, RunId, SessionId, ToolCall, ToolOutput,
+    WorkspaceSide,
 };
-use countersign_gate::{Follow, Gate, ManualClock, News, Rulebook, Seen, Timeouts};
-use countersign_tools::{Cleared, Environment, Tool, ToolError, Toolbox, Workspace};
+use countersign_gate::{
+    DecisionTimeouts, Gate, LiveEvent, LogFollower, LogFollowerItem, ManualClock, Rulebook,
+};
+use countersign_tools::{Environment, Tool, ToolError, Toolbox, VerifiedPermit, Workspace};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -33,7 +36,7 @@ pub(crate) struct Workshop {
     pub(crate) gate: Gate,
     pub(crate) tools: Toolbox,
     pub(crate) config: RunnerConfig,
-    pub(crate) consent: Consent,
+    pub(crate) consent: ConsentSource,
     _folder: TempDir,
 }
 
@@ -42,22 +45,23 @@ impl Workshop {
     pub(crate) fn playing(scenario: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+        let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
         let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock.clone());
-        let gate = Gate::in_memory(clock.clone(), Timeouts::default(), Arc::new(Rulebook::none()))
-            .unwrap();
+        let gate =
+            Gate::in_memory(clock.clone(), DecisionTimeouts::default(), Arc::new(Rulebook::none()))
+                .unwrap();
         let environment = Environment::from(vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let tools = Toolbox::coding(&Workspace::new([root.clone()]).unwrap(), environment);
         let at_once =
-            Retries { tries: 6, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
+            RetrySettings { tries: 6, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
         let config = RunnerConfig { retries: at_once, ..RunnerConfig::new(&root) };
-        let consent = Consent::People { auto_approve_read: true, mode: None };
+        let consent = ConsentSource::People { auto_approve_read: true, mode: None };
         Self { root, clock, model, gate, tools, config, consent, _folder: folder }
     }
 
     /// The same, and everything runs.
     pub(crate) fn unattended(scenario: &str) -> Self {
-        Self { consent: Consent::Nobody, ..Self::playing(scenario) }
+        Self { consent: ConsentSource::Nobody, ..Self::playing(scenario) }
     }
 
     pub(crate) fn with_tool(mut self, tool: impl Tool) -> Self {
@@ -76,7 +80,7 @@ impl Workshop {
         }
     }
 
-    pub(crate) fn attended(&self, callback: Callback) -> AgentOptions {
+    pub(crate) fn attended(&self, callback: ApprovalCallback) -> AgentOptions {
         AgentOptions { auto_approve: false, on_tool_approval: Some(callback), ..self.options() }
     }
 
@@ -113,7 +117,7 @@ impl Workshop {
     /// The same; none if no run is left behind.
     pub(crate) async fn resume_left(&self, model: Arc<dyn Model>) -> Option<Running> {
         self.gate.recover().await.unwrap();
-        let mut left = self.gate.left_behind(&[project()]).await.unwrap();
+        let mut left = self.gate.take_over_runs(&[project()]).await.unwrap();
         let run = self.runner(model).resume(left.pop()?).await;
         assert_eq!(left, [], "there is one");
         let follow = self.gate.follow(&project(), 0).await.unwrap();
@@ -125,8 +129,8 @@ impl Workshop {
         model: Arc<dyn Model>,
         prompt: &str,
         session: Option<SessionId>,
-    ) -> Run {
-        let prompt = Prompt { project: project(), session, text: prompt.into() };
+    ) -> AgentRun {
+        let prompt = RunPrompt { project: project(), session, text: prompt.into() };
         self.runner(model).begin(prompt).await.unwrap()
     }
 
@@ -143,12 +147,12 @@ impl Workshop {
         running
     }
 
-    pub(crate) async fn approval(&self, id: ApprovalId) -> Approval {
+    pub(crate) async fn approval(&self, id: ApprovalId) -> Execution {
         self.gate.store().approval(id).await.unwrap().unwrap()
     }
 
     pub(crate) async fn approve(&self, id: ApprovalId) {
-        let by = By::Person("ana".into());
+        let by = ApprovedBy::Person("ana".into());
         self.gate.decide(id, Decision::Approve { by }, None).await.unwrap();
     }
 
@@ -205,22 +209,25 @@ pub(crate) struct Running {
     pub(crate) session: SessionId,
     pub(crate) cancel: CancellationToken,
     pub(crate) suspend: CancellationToken,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<LogFollowerItem>,
     pub(crate) driving: JoinHandle<()>,
-    follow: Follow,
+    follow: LogFollower,
 }
 
 impl Running {
-    fn driving(run: Run, follow: Follow) -> Self {
+    fn driving(run: AgentRun, follow: LogFollower) -> Self {
         let (id, session) = (run.id(), run.session().clone());
-        let signals = Signals::default();
-        let Signals { cancel, suspend } = signals.clone();
+        let signals = RunSignals::default();
+        let RunSignals { cancel, suspend } = signals.clone();
         let driving = tokio::spawn(run.drive(signals));
         Self { follow, id, session, cancel, suspend, driving, seen: Vec::new() }
     }
 
     /// Looks on until something fits; returns what that gives.
-    pub(crate) async fn until<T>(&mut self, mut fits: impl FnMut(&Seen) -> Option<T>) -> T {
+    pub(crate) async fn until<T>(
+        &mut self,
+        mut fits: impl FnMut(&LogFollowerItem) -> Option<T>,
+    ) -> T {
         loop {
             let seen = self.follow.next().await.unwrap().unwrap();
             let found = fits(&seen);
@@ -276,19 +283,19 @@ impl Running {
         results.collect()
     }
 
-    pub(crate) fn news(&self) -> Vec<&News> {
+    pub(crate) fn news(&self) -> Vec<&LiveEvent> {
         let news = self.seen.iter().filter_map(|seen| match seen {
-            Seen::Live(live) => Some(&live.news),
-            Seen::Logged(_) => None,
+            LogFollowerItem::Live(live) => Some(&live.news),
+            LogFollowerItem::Logged(_) => None,
         });
         news.collect()
     }
 }
 
-pub(crate) fn event(seen: &Seen) -> Option<&Event> {
+pub(crate) fn event(seen: &LogFollowerItem) -> Option<&Event> {
     match seen {
-        Seen::Logged(entry) => Some(&entry.event),
-        Seen::Live(_) => None,
+        LogFollowerItem::Logged(entry) => Some(&entry.event),
+        LogFollowerItem::Live(_) => None,
     }
 }
 
@@ -302,7 +309,7 @@ pub(crate) fn code(end: &Event) -> &str {
 }
 
 /// Returns all events of an agent's run, but for the pieces of text.
-pub(crate) async fn all(events: Events) -> Vec<AgentEvent> {
+pub(crate) async fn all(events: AgentEventStream) -> Vec<AgentEvent> {
     events.filter(|event| std::future::ready(!is_delta(event))).collect().await
 }
 
@@ -331,9 +338,9 @@ pub(crate) fn decisions(events: &[AgentEvent]) -> Vec<(&str, bool)> {
 }
 
 /// Returns a callback that never answers, and tells of each call by what closes with it.
-pub(crate) fn never_answering() -> (Callback, mpsc::UnboundedReceiver<mpsc::Sender<()>>) {
+pub(crate) fn never_answering() -> (ApprovalCallback, mpsc::UnboundedReceiver<mpsc::Sender<()>>) {
     let (tell, asked) = mpsc::unbounded_channel();
-    let callback = Callback::new(move |_| {
+    let callback = ApprovalCallback::new(move |_| {
         let (asking, mut wait) = mpsc::channel(1);
         tell.send(asking).unwrap();
         async move { wait.recv().await.is_some() }
@@ -367,24 +374,24 @@ impl Own {
 
     /// Says that every call reads this file.
     pub(crate) fn reading(self, path: &str) -> Self {
-        let place = Place { side: Side::Inside, special: None };
-        Self { effect: Effect::Read(Target::new(path, place)), ..self }
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        Self { effect: Effect::Read(EffectTarget::new(path, place)), ..self }
     }
 
     /// Says that every call changes this file.
     pub(crate) fn changing(self, path: &str) -> Self {
-        let place = Place { side: Side::Inside, special: None };
-        Self { effect: Effect::Write(Target::new(path, place)), ..self }
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        Self { effect: Effect::Write(EffectTarget::new(path, place)), ..self }
     }
 }
 
 impl Planner for Own {
-    fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, _: &ToolCall) -> Result<CallPlan, InvalidCall> {
         (self.planning)();
-        Ok(Plan::new(vec![self.effect.clone()], "Do it"))
+        Ok(CallPlan::new(vec![self.effect.clone()], "Do it"))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
     }
 }
@@ -408,7 +415,11 @@ impl Tool for Own {
     }
 
     /// Does not listen to `cancel`: nothing but the runner keeps it from running.
-    async fn run(&self, permit: Cleared, _: CancellationToken) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        permit: VerifiedPermit,
+        _: CancellationToken,
+    ) -> Result<ToolOutput, ToolError> {
         Ok((self.work)(permit.call().input.clone()).await)
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_agent::model::{Model, ModelError, Request, ToolSpec};
-use countersign_agent::scripted::{Recorded, Scenario, ScriptedModel};
+use countersign_agent::model::{Model, ModelError, ModelRequest, ToolSpec};
+use countersign_agent::scripted::{RequestLog, Scenario, ScriptedModel};
 use countersign_agent::{
-    Anthropic, Connection, Draft, Message, Progress, Reply, Retries, ToolResult, ToolUse, respond,
+    AnswerProgress, AnthropicConnection, AnthropicModel, MessageToolResult, MessageToolUse,
+    ModelMessage, ModelReply, ReplyDraft, RetrySettings, ask_model,
 };
 use countersign_gate::Clock;
 use jiff::Timestamp;
@@ -53,84 +54,94 @@ impl World {
         Self { url, model, _stop: shutdown.drop_guard() }
     }
 
-    pub(crate) fn recorded(&self) -> &Recorded {
+    pub(crate) fn recorded(&self) -> &RequestLog {
         self.model.recorded()
     }
 
-    pub(crate) fn client(&self) -> Anthropic {
+    pub(crate) fn client(&self) -> AnthropicModel {
         self.client_with_key("any")
     }
 
-    pub(crate) fn client_with_key(&self, key: &str) -> Anthropic {
-        let connection = Connection {
+    pub(crate) fn client_with_key(&self, key: &str) -> AnthropicModel {
+        let connection = AnthropicConnection {
             base_url: self.url.clone(),
             key: Some(key.into()),
-            ..Connection::default()
+            ..AnthropicConnection::default()
         };
-        Anthropic::new(connection).unwrap()
+        AnthropicModel::new(connection).unwrap()
     }
 
     /// Asks once, without retries.
-    pub(crate) async fn ask(&self, prompt: &str) -> Result<Reply, ModelError> {
-        ask_with(&self.client(), request(vec![Message::user(prompt)]), 1).await
+    pub(crate) async fn ask(&self, prompt: &str) -> Result<ModelReply, ModelError> {
+        ask_with(&self.client(), request(vec![ModelMessage::user(prompt)]), 1).await
     }
 
     /// Asks with the usual retries.
-    pub(crate) async fn insist(&self, prompt: &str) -> (Result<Reply, ModelError>, Vec<Duration>) {
+    pub(crate) async fn insist(
+        &self,
+        prompt: &str,
+    ) -> (Result<ModelReply, ModelError>, Vec<Duration>) {
         let mut waits = Vec::new();
-        let mut observer = |progress: Progress<'_>| {
-            if let Progress::Retry { wait, .. } = progress {
+        let mut observer = |progress: AnswerProgress<'_>| {
+            if let AnswerProgress::Retry { wait, .. } = progress {
                 waits.push(wait);
             }
         };
-        let request = request(vec![Message::user(prompt)]);
-        let (client, mut draft) = (self.client(), Draft::new());
-        let reply =
-            respond(&client, &request, Retries::default(), &Hasty, &mut draft, &mut observer).await;
+        let request = request(vec![ModelMessage::user(prompt)]);
+        let (client, mut draft) = (self.client(), ReplyDraft::new());
+        let reply = ask_model(
+            &client,
+            &request,
+            RetrySettings::default(),
+            &Hasty,
+            &mut draft,
+            &mut observer,
+        )
+        .await;
         (reply, waits)
     }
 }
 
 pub(crate) async fn ask_with(
     model: &dyn Model,
-    request: Request,
+    request: ModelRequest,
     tries: u32,
-) -> Result<Reply, ModelError> {
-    let retries = Retries { tries, ..Retries::default() };
-    respond(model, &request, retries, &Hasty, &mut Draft::new(), &mut |_| {}).await
+) -> Result<ModelReply, ModelError> {
+    let retries = RetrySettings { tries, ..RetrySettings::default() };
+    ask_model(model, &request, retries, &Hasty, &mut ReplyDraft::new(), &mut |_| {}).await
 }
 
 /// Talks until the model ends its turn; `tool` gives the result of each call.
 pub(crate) async fn talk(
     model: &dyn Model,
-    talk: &mut Vec<Message>,
-    mut tool: impl FnMut(&ToolUse) -> ToolResult,
-) -> Vec<ToolUse> {
+    talk: &mut Vec<ModelMessage>,
+    mut tool: impl FnMut(&MessageToolUse) -> MessageToolResult,
+) -> Vec<MessageToolUse> {
     let mut calls = Vec::new();
     loop {
         let reply = ask_with(model, request(talk.clone()), 1).await.unwrap();
-        let results: Vec<ToolResult> = reply.message.tool_uses().map(&mut tool).collect();
+        let results: Vec<MessageToolResult> = reply.message.tool_uses().map(&mut tool).collect();
         calls.extend(reply.message.tool_uses().cloned());
         talk.push(reply.message);
         if results.is_empty() {
             return calls;
         }
-        talk.push(Message::results(results));
+        talk.push(ModelMessage::results(results));
     }
 }
 
-pub(crate) fn request(messages: Vec<Message>) -> Request {
+pub(crate) fn request(messages: Vec<ModelMessage>) -> ModelRequest {
     let tool = |name: &str| ToolSpec {
         name: name.into(),
         description: format!("The tool {name}."),
         input_schema: json!({"type": "object"}),
     };
-    Request {
+    ModelRequest {
         model: "claude-sonnet-4-20250514".into(),
         max_tokens: 8192,
         system: "You help.\nWorking directory: /w".into(),
         messages,
         tools: ["Read", "Write", "Edit", "Bash", "Glob", "Grep"].map(tool).into(),
-        ..Request::default()
+        ..ModelRequest::default()
     }
 }

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApprovalBridge, BridgeEvent, NotPending, PendingApproval};
-use crate::permission::{Decision, PermissionUpdate};
+use super::{ApprovalBridge, BridgeEvent, NotPendingError, PendingApproval};
+use crate::permission::{PermissionResult, PermissionUpdate};
 
 /// What a page is sent: a request, or that it no longer waits.
 ///
@@ -25,7 +25,7 @@ pub enum ControlMessage<'a> {
         /// Its id, to decide by.
         request_id: &'a str,
         /// The call.
-        request: CanUseTool<'a>,
+        request: CanUseToolRequest<'a>,
     },
     /// A request no longer waits.
     ControlCancelRequest {
@@ -38,7 +38,7 @@ pub enum ControlMessage<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "subtype", rename = "can_use_tool")]
 #[non_exhaustive]
-pub struct CanUseTool<'a> {
+pub struct CanUseToolRequest<'a> {
     /// The tool.
     pub tool_name: &'a str,
     /// What it would run with.
@@ -55,7 +55,7 @@ impl<'a> From<&'a PendingApproval> for ControlMessage<'a> {
     fn from(approval: &'a PendingApproval) -> Self {
         Self::ControlRequest {
             request_id: &approval.id,
-            request: CanUseTool {
+            request: CanUseToolRequest {
                 tool_name: &approval.tool_name,
                 input: &approval.input,
                 tool_use_id: approval.tool_use_id.as_deref(),
@@ -82,25 +82,25 @@ pub enum ControlResponseError {
     Unreadable(String),
     /// It came too late.
     #[error(transparent)]
-    NotPending(#[from] NotPending),
+    NotPending(#[from] NotPendingError),
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-enum Sent {
+enum ControlResponseFrame {
     #[serde(rename = "control_response")]
-    ControlResponse { response: Response },
+    ControlResponse { response: ControlResponseBody },
 }
 
 #[derive(Deserialize)]
-struct Response {
+struct ControlResponseBody {
     request_id: String,
-    response: Answer,
+    response: ControlResponseBehavior,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
-enum Answer {
+enum ControlResponseBehavior {
     #[serde(rename_all = "camelCase")]
     Allow {
         #[serde(default)]
@@ -121,12 +121,15 @@ impl ApprovalBridge {
     pub fn decide_by_control_response(&self, sent: &Value) -> Result<(), ControlResponseError> {
         let unreadable =
             |error: serde_json::Error| ControlResponseError::Unreadable(error.to_string());
-        let Sent::ControlResponse { response } = Sent::deserialize(sent).map_err(unreadable)?;
+        let ControlResponseFrame::ControlResponse { response } =
+            ControlResponseFrame::deserialize(sent).map_err(unreadable)?;
         let decision = match response.response {
-            Answer::Allow { updated_input, updated_permissions } => {
-                Decision::Allow { updated_input, updated_permissions, class: None }
+            ControlResponseBehavior::Allow { updated_input, updated_permissions } => {
+                PermissionResult::Allow { updated_input, updated_permissions, class: None }
             }
-            Answer::Deny { message, interrupt } => Decision::Deny { message, interrupt },
+            ControlResponseBehavior::Deny { message, interrupt } => {
+                PermissionResult::Deny { message, interrupt }
+            }
         };
         Ok(self.decide(&response.request_id, decision)?)
     }

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::control::{
-    ContextUsage, InterruptReceipt, McpServerStatus, McpServersChange, Request, Rewind, Session,
-    Shared, TaskOutput,
+    ContextUsage, ControlRequest, ControlSession, InterruptReceipt, McpServerStatus,
+    McpServersChange, RewindFilesResult, SharedSession, TaskOutput,
 };
 use crate::error::ControlError;
 use crate::mcp::McpServerConfig;
@@ -17,20 +17,20 @@ use crate::permission::PermissionMode;
 
 /// What a session that runs can be told. It does not keep the session open.
 #[derive(Clone)]
-pub struct Controls {
-    shared: Arc<Shared>,
+pub struct SessionControls {
+    shared: Arc<SharedSession>,
     /// Whether a permission callback is set.
     guarded: bool,
 }
 
-impl std::fmt::Debug for Controls {
+impl std::fmt::Debug for SessionControls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Controls").finish_non_exhaustive()
+        f.debug_struct("SessionControls").finish_non_exhaustive()
     }
 }
 
-impl Controls {
-    pub(crate) fn new(session: &Session, options: &Options) -> Self {
+impl SessionControls {
+    pub(crate) fn new(session: &ControlSession, options: &Options) -> Self {
         let guarded = options.can_use_tool.is_some();
         Self { shared: session.shared().clone(), guarded }
     }
@@ -39,12 +39,12 @@ impl Controls {
     ///
     /// The turn that is stopped still gets its result.
     pub async fn interrupt(&self) -> Result<InterruptReceipt, ControlError> {
-        self.ask(Request::Interrupt { cancel_queued: None }).await
+        self.ask(ControlRequest::Interrupt { cancel_queued: None }).await
     }
 
     /// Stops what the model does and takes back the prompts that wait.
     pub async fn interrupt_all(&self) -> Result<InterruptReceipt, ControlError> {
-        self.ask(Request::Interrupt { cancel_queued: Some(true) }).await
+        self.ask(ControlRequest::Interrupt { cancel_queued: Some(true) }).await
     }
 
     /// Changes the permission mode. With a permission callback, `bypassPermissions` is an error.
@@ -52,18 +52,20 @@ impl Controls {
         if self.guarded && mode == PermissionMode::BypassPermissions {
             return Err(ControlError::CallbackWithBypass);
         }
-        self.control(Request::SetPermissionMode { mode }).await.map(drop)
+        self.control(ControlRequest::SetPermissionMode { mode }).await.map(drop)
     }
 
     /// Changes the model; `None` is the default one.
     pub async fn set_model(&self, model: Option<&str>) -> Result<(), ControlError> {
-        self.control(Request::SetModel { model: model.map(str::to_owned) }).await.map(drop)
+        self.control(ControlRequest::SetModel { model: model.map(str::to_owned) }).await.map(drop)
     }
 
     /// Changes the budget for thinking; `None` lifts it.
     pub async fn set_max_thinking_tokens(&self, tokens: Option<u32>) -> Result<(), ControlError> {
-        let request =
-            Request::SetMaxThinkingTokens { max_thinking_tokens: tokens, thinking_display: None };
+        let request = ControlRequest::SetMaxThinkingTokens {
+            max_thinking_tokens: tokens,
+            thinking_display: None,
+        };
         self.control(request).await.map(drop)
     }
 
@@ -71,41 +73,43 @@ impl Controls {
     ///
     /// Needs [`file_checkpointing`](Options::file_checkpointing), and changes only what the file
     /// tools did: what a shell command wrote stays.
-    pub async fn rewind_files(&self, prompt: &str) -> Result<Rewind, ControlError> {
+    pub async fn rewind_files(&self, prompt: &str) -> Result<RewindFilesResult, ControlError> {
         // The CLI tells what changes only when asked what would.
         let planned = self.plan_rewind(prompt).await?;
-        let request = Request::RewindFiles { user_message_id: prompt.to_owned(), dry_run: false };
-        let done: Rewind = self.ask(request).await?;
-        let Rewind { can_rewind, error, .. } = done;
-        Ok(Rewind { can_rewind, error, ..planned })
+        let request =
+            ControlRequest::RewindFiles { user_message_id: prompt.to_owned(), dry_run: false };
+        let done: RewindFilesResult = self.ask(request).await?;
+        let RewindFilesResult { can_rewind, error, .. } = done;
+        Ok(RewindFilesResult { can_rewind, error, ..planned })
     }
 
     /// Returns what a rewind would change.
-    pub async fn plan_rewind(&self, prompt: &str) -> Result<Rewind, ControlError> {
-        let request = Request::RewindFiles { user_message_id: prompt.to_owned(), dry_run: true };
+    pub async fn plan_rewind(&self, prompt: &str) -> Result<RewindFilesResult, ControlError> {
+        let request =
+            ControlRequest::RewindFiles { user_message_id: prompt.to_owned(), dry_run: true };
         self.ask(request).await
     }
 
     /// Returns how the MCP servers are.
     pub async fn mcp_status(&self) -> Result<Vec<McpServerStatus>, ControlError> {
         #[derive(serde::Deserialize)]
-        struct Servers {
+        struct McpStatusResponse {
             #[serde(rename = "mcpServers", default)]
             servers: Vec<McpServerStatus>,
         }
-        Ok(self.ask::<Servers>(Request::McpStatus {}).await?.servers)
+        Ok(self.ask::<McpStatusResponse>(ControlRequest::McpStatus {}).await?.servers)
     }
 
     /// Connects an MCP server again.
     pub async fn mcp_reconnect(&self, server: &str) -> Result<(), ControlError> {
         let server_name = server.to_owned();
-        self.control(Request::McpReconnect { server_name }).await.map(drop)
+        self.control(ControlRequest::McpReconnect { server_name }).await.map(drop)
     }
 
     /// Switches an MCP server on or off.
     pub async fn mcp_toggle(&self, server: &str, enabled: bool) -> Result<(), ControlError> {
         let server_name = server.to_owned();
-        self.control(Request::McpToggle { server_name, enabled }).await.map(drop)
+        self.control(ControlRequest::McpToggle { server_name, enabled }).await.map(drop)
     }
 
     /// Replaces the MCP servers that were set by the options or in this way. In-process ones go
@@ -114,37 +118,37 @@ impl Controls {
         &self,
         servers: BTreeMap<String, McpServerConfig>,
     ) -> Result<McpServersChange, ControlError> {
-        self.ask(Request::McpSetServers { servers }).await
+        self.ask(ControlRequest::McpSetServers { servers }).await
     }
 
     /// Returns what fills the context.
     pub async fn context_usage(&self) -> Result<ContextUsage, ControlError> {
-        self.ask(Request::GetContextUsage { detail: None }).await
+        self.ask(ControlRequest::GetContextUsage { detail: None }).await
     }
 
     /// Stops a task in the background.
     pub async fn stop_task(&self, task: &str) -> Result<(), ControlError> {
-        self.control(Request::StopTask { task_id: task.to_owned() }).await.map(drop)
+        self.control(ControlRequest::StopTask { task_id: task.to_owned() }).await.map(drop)
     }
 
     /// Returns what a task in the background has written.
     pub async fn task_output(&self, task: &str) -> Result<TaskOutput, ControlError> {
-        self.ask(Request::GetTaskOutput { task_id: task.to_owned() }).await
+        self.ask(ControlRequest::GetTaskOutput { task_id: task.to_owned() }).await
     }
 
     /// Takes a prompt back that waits; returns whether that was still possible.
     pub async fn cancel_prompt(&self, prompt: &str) -> Result<bool, ControlError> {
         #[derive(serde::Deserialize)]
-        struct Cancelled {
+        struct CancelPromptResponse {
             #[serde(default)]
             cancelled: bool,
         }
-        let request = Request::CancelAsyncMessage { message_uuid: prompt.to_owned() };
-        Ok(self.ask::<Cancelled>(request).await?.cancelled)
+        let request = ControlRequest::CancelAsyncMessage { message_uuid: prompt.to_owned() };
+        Ok(self.ask::<CancelPromptResponse>(request).await?.cancelled)
     }
 
     /// Sends any request this crate has a name for.
-    pub async fn control(&self, request: Request) -> Result<Value, ControlError> {
+    pub async fn control(&self, request: ControlRequest) -> Result<Value, ControlError> {
         let (subtype, fields) = request
             .into_parts()
             .map_err(|reason| ControlError::Unreadable { subtype: "request".to_owned(), reason })?;
@@ -157,10 +161,10 @@ impl Controls {
         subtype: &str,
         fields: Map<String, Value>,
     ) -> Result<Value, ControlError> {
-        self.shared.ask_usual(subtype, fields).await
+        self.shared.request_with_default_timeout(subtype, fields).await
     }
 
-    async fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, ControlError> {
+    async fn ask<T: DeserializeOwned>(&self, request: ControlRequest) -> Result<T, ControlError> {
         let (subtype, fields) = request
             .into_parts()
             .map_err(|reason| ControlError::Unreadable { subtype: "request".to_owned(), reason })?;

@@ -5,16 +5,16 @@ use serde_json::{Map, Value, json};
 /// What is said to the model; a text will do.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a prompt says nothing until it is sent"]
-pub struct Prompt {
+pub struct UserPrompt {
     uuid: String,
     content: Value,
-    priority: Option<Priority>,
+    priority: Option<PromptPriority>,
     fields: Map<String, Value>,
 }
 
 /// When a prompt's turn comes while another runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Priority {
+pub enum PromptPriority {
     /// At once: what runs is interrupted.
     Now,
     /// At the next chance, within the running turn if possible.
@@ -23,18 +23,18 @@ pub enum Priority {
     Later,
 }
 
-impl Prompt {
+impl UserPrompt {
     /// Says a text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::of(Value::String(text.into()))
+        Self::from_content(Value::String(text.into()))
     }
 
     /// Says blocks of content as the Messages API has them: text, images, documents.
     pub fn blocks(blocks: Vec<Value>) -> Self {
-        Self::of(Value::Array(blocks))
+        Self::from_content(Value::Array(blocks))
     }
 
-    fn of(content: Value) -> Self {
+    fn from_content(content: Value) -> Self {
         let uuid = uuid::Uuid::now_v7().to_string();
         Self { uuid, content, priority: None, fields: Map::new() }
     }
@@ -46,7 +46,7 @@ impl Prompt {
     }
 
     /// Sets when its turn comes while another runs.
-    pub fn priority(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: PromptPriority) -> Self {
         self.priority = Some(priority);
         self
     }
@@ -76,9 +76,9 @@ impl Prompt {
             }
             if let Some(priority) = self.priority {
                 let priority = match priority {
-                    Priority::Now => "now",
-                    Priority::Next => "next",
-                    Priority::Later => "later",
+                    PromptPriority::Now => "now",
+                    PromptPriority::Next => "next",
+                    PromptPriority::Later => "later",
                 };
                 line.insert("priority".to_owned(), json!(priority));
             }
@@ -88,7 +88,7 @@ impl Prompt {
     }
 }
 
-impl<T: Into<String>> From<T> for Prompt {
+impl<T: Into<String>> From<T> for UserPrompt {
     fn from(text: T) -> Self {
         Self::text(text)
     }

@@ -21,7 +21,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 /// So a caller that does not read costs memory: here is how much. One that reads is given a moment
 /// now and then, and has about a megabyte before it.
 #[derive(Debug)]
-pub struct Backlog {
+pub struct MessageBacklog {
     messages: AtomicUsize,
     bytes: AtomicUsize,
     dropped: AtomicU64,
@@ -29,7 +29,7 @@ pub struct Backlog {
     eased: Notify,
 }
 
-impl Backlog {
+impl MessageBacklog {
     pub(crate) fn new(limit: usize) -> Self {
         let messages = AtomicUsize::new(0);
         let (bytes, dropped) = (AtomicUsize::new(0), AtomicU64::new(0));
@@ -65,7 +65,7 @@ impl Backlog {
     }
 
     /// Waits a moment for whoever reads to catch up; returns whether they did.
-    async fn ease(&self) -> bool {
+    async fn wait_until_drained(&self) -> bool {
         let eased = async {
             while self.bytes() > EASED {
                 self.eased.notified().await;
@@ -75,7 +75,7 @@ impl Backlog {
     }
 
     /// Whether a partial message is to be dropped; counts it if so.
-    pub(super) fn drops_partial(&self) -> bool {
+    pub(super) fn should_drop_partial(&self) -> bool {
         let full = self.bytes() >= self.limit;
         if full {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -89,22 +89,22 @@ impl Backlog {
 /// It is faster than they are, so a long stream would pile up in memory even before one who does
 /// nothing but read. It waits for them, but only if that helps: permission requests come by the
 /// same pipe.
-pub(super) struct Patience {
+pub(super) struct BacklogPacer {
     plenty: usize,
 }
 
-impl Patience {
+impl BacklogPacer {
     pub(super) fn new() -> Self {
         Self { plenty: PLENTY }
     }
 
     /// Waits where much is unread. Where that was in vain it waits again at twice as much: before
     /// somebody who does not read, a few moments in all.
-    pub(super) async fn practise(&mut self, backlog: &Backlog) {
+    pub(super) async fn wait_for_reader(&mut self, backlog: &MessageBacklog) {
         let unread = backlog.bytes();
         if unread <= PLENTY {
             self.plenty = PLENTY;
-        } else if unread > self.plenty && !backlog.ease().await {
+        } else if unread > self.plenty && !backlog.wait_until_drained().await {
             self.plenty = backlog.bytes().saturating_mul(2);
         }
     }
@@ -121,10 +121,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_reads_is_waited_for_until_little_is_unread() {
-        let (backlog, mut patience) = (Backlog::new(usize::MAX), Patience::new());
+        let (backlog, mut patience) = (MessageBacklog::new(usize::MAX), BacklogPacer::new());
         let before = Instant::now();
         (0..3).for_each(|_| backlog.add(EASED));
-        let mut waits = pin!(patience.practise(&backlog));
+        let mut waits = pin!(patience.wait_for_reader(&backlog));
         assert!(poll!(&mut waits).is_pending());
         backlog.remove(EASED);
         assert!(poll!(&mut waits).is_pending());
@@ -135,11 +135,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_does_not_read_is_waited_for_a_few_moments_in_all() {
-        let (backlog, mut patience) = (Backlog::new(usize::MAX), Patience::new());
+        let (backlog, mut patience) = (MessageBacklog::new(usize::MAX), BacklogPacer::new());
         let before = Instant::now();
         for _ in 0..256 {
             backlog.add(PLENTY);
-            patience.practise(&backlog).await;
+            patience.wait_for_reader(&backlog).await;
         }
         assert!(before.elapsed() < MOMENT * 10, "{:?}", before.elapsed());
     }

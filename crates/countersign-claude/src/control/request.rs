@@ -10,12 +10,12 @@ use crate::permission::PermissionMode;
 
 /// A request to the CLI.
 ///
-/// The common ones have a method of their own on [`Controls`](crate::Controls), with a typed
-/// answer; all can be sent with [`Controls::control`](crate::Controls::control).
+/// The common ones have a method of their own on [`SessionControls`](crate::SessionControls), with a typed
+/// answer; all can be sent with [`SessionControls::control`](crate::SessionControls::control).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case", rename_all_fields = "snake_case")]
 #[non_exhaustive]
-pub enum Request {
+pub enum ControlRequest {
     /// Stops what the model does.
     Interrupt {
         /// Whether prompts that wait are taken back too.
@@ -209,7 +209,7 @@ pub enum Request {
     },
 }
 
-impl Request {
+impl ControlRequest {
     /// Returns its subtype and its fields.
     pub(crate) fn into_parts(self) -> Result<(String, Map<String, Value>), String> {
         let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
@@ -228,28 +228,28 @@ mod tests {
 
     #[test]
     fn requests_keep_the_mixed_spelling_of_the_wire() {
-        check(Request::Interrupt { cancel_queued: None }, "interrupt", json!({}));
+        check(ControlRequest::Interrupt { cancel_queued: None }, "interrupt", json!({}));
         check(
-            Request::McpToggle { server_name: "a".into(), enabled: false },
+            ControlRequest::McpToggle { server_name: "a".into(), enabled: false },
             "mcp_toggle",
             json!({ "serverName": "a", "enabled": false }),
         );
         check(
-            Request::McpMessage { server_name: "a".into(), message: json!(1) },
+            ControlRequest::McpMessage { server_name: "a".into(), message: json!(1) },
             "mcp_message",
             json!({ "server_name": "a", "message": 1 }),
         );
-        check(Request::SetModel { model: None }, "set_model", json!({ "model": null }));
+        check(ControlRequest::SetModel { model: None }, "set_model", json!({ "model": null }));
         check(
-            Request::RewindFiles { user_message_id: "u".into(), dry_run: true },
+            ControlRequest::RewindFiles { user_message_id: "u".into(), dry_run: true },
             "rewind_files",
             json!({ "user_message_id": "u", "dry_run": true }),
         );
-        check(Request::GetUsage {}, "get_usage", json!({}));
+        check(ControlRequest::GetUsage {}, "get_usage", json!({}));
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "a table of cases")]
-    fn check(request: Request, subtype: &str, fields: Value) {
+    fn check(request: ControlRequest, subtype: &str, fields: Value) {
         let fields = fields.as_object().cloned().unwrap();
         assert_eq!(request.into_parts(), Ok((subtype.to_owned(), fields)));
     }

@@ -46,7 +46,7 @@ pub struct InterruptReceipt {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Rewind {
+pub struct RewindFilesResult {
     /// Whether it can be done.
     pub can_rewind: bool,
     /// Why not.

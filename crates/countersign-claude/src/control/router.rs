@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use super::backlog::Backlog;
-use super::head::{Address, Kind};
-use super::queue::{Queue, Unread};
+use super::backlog::MessageBacklog;
+use super::message_queue::{MessageReceiver, MessageSender};
+use super::routing_header::{MessageAddress, RoutingKind};
 use crate::error::{SessionEnd, StreamError};
 
 /// The open turns, oldest first, and where the rest goes.
-pub(super) struct Router {
-    turns: Vec<Open>,
+pub(super) struct MessageRouter {
+    turns: Vec<OpenTurn>,
     /// Gets all messages, if there is one.
-    everything: Option<Queue>,
+    everything: Option<MessageSender>,
     /// Gets what belongs to no turn, once somebody wants it.
-    rest: Option<Queue>,
+    rest: Option<MessageSender>,
     /// Whether the CLI tells when it takes up a prompt; older ones do not.
     tells_starts: bool,
-    backlog: Arc<Backlog>,
+    backlog: Arc<MessageBacklog>,
     end: Option<SessionEnd>,
 }
 
-struct Open {
+struct OpenTurn {
     uuid: String,
     started: bool,
-    queue: Queue,
+    queue: MessageSender,
 }
 
 /// Whose message it is, among the open turns.
 #[derive(Clone, Copy)]
-enum Owners<'a> {
+enum TurnSelector<'a> {
     /// Those the message names; nobody's if it names none.
     Named(&'a [String]),
     /// Those the CLI has taken up.
@@ -37,8 +37,8 @@ enum Owners<'a> {
     Oldest,
 }
 
-impl Owners<'_> {
-    fn include(self, place: usize, turn: &Open) -> bool {
+impl TurnSelector<'_> {
+    fn include(self, place: usize, turn: &OpenTurn) -> bool {
         match self {
             Self::Named(prompts) => prompts.contains(&turn.uuid),
             Self::Started => turn.started,
@@ -47,22 +47,22 @@ impl Owners<'_> {
     }
 }
 
-impl Router {
-    pub(super) fn new(everything: Option<Queue>, backlog: Arc<Backlog>) -> Self {
+impl MessageRouter {
+    pub(super) fn new(everything: Option<MessageSender>, backlog: Arc<MessageBacklog>) -> Self {
         Self { turns: Vec::new(), everything, rest: None, tells_starts: false, backlog, end: None }
     }
 
-    pub(super) fn open(&mut self, uuid: &str) -> Result<Unread, SessionEnd> {
+    pub(super) fn open_turn(&mut self, uuid: &str) -> Result<MessageReceiver, SessionEnd> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let (queue, unread) = Queue::new(self.backlog.clone());
-        self.turns.push(Open { uuid: uuid.to_owned(), started: false, queue });
+        let (queue, unread) = MessageSender::new(self.backlog.clone());
+        self.turns.push(OpenTurn { uuid: uuid.to_owned(), started: false, queue });
         Ok(unread)
     }
 
-    pub(super) fn unsolicited(&mut self) -> Unread {
-        let (queue, unread) = Queue::new(self.backlog.clone());
+    pub(super) fn unsolicited(&mut self) -> MessageReceiver {
+        let (queue, unread) = MessageSender::new(self.backlog.clone());
         if self.end.is_none() {
             self.rest = Some(queue);
         }
@@ -70,8 +70,8 @@ impl Router {
     }
 
     /// Hands a message to its turns, and closes those it ends.
-    pub(super) fn route(&mut self, address: &Address, line: String) {
-        if address.kind == Kind::Partial && self.backlog.drops_partial() {
+    pub(super) fn route(&mut self, address: &MessageAddress, line: String) {
+        if address.kind == RoutingKind::Partial && self.backlog.should_drop_partial() {
             return;
         }
         if let Some(everything) = &mut self.everything {
@@ -81,9 +81,9 @@ impl Router {
         let owners = self.owners(address);
         self.deliver(owners, line);
         match &address.kind {
-            Kind::Result { .. } => self.close(owners),
-            Kind::Lifecycle { state } => self.follow(state, owners),
-            Kind::Partial | Kind::Other => {}
+            RoutingKind::Result { .. } => self.close(owners),
+            RoutingKind::Lifecycle { state } => self.apply_lifecycle(state, owners),
+            RoutingKind::Partial | RoutingKind::Other => {}
         }
     }
 
@@ -91,7 +91,7 @@ impl Router {
     ///
     /// One that is `completed` still waits for its result: a prompt sent while tools run is taken
     /// into the turn that runs, and done before that turn is.
-    fn follow(&mut self, state: &str, owners: Owners<'_>) {
+    fn apply_lifecycle(&mut self, state: &str, owners: TurnSelector<'_>) {
         self.tells_starts = true;
         match state {
             "started" => {
@@ -105,11 +105,11 @@ impl Router {
     }
 
     /// The CLI has come to rest: what it has taken up gets no result any more.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn close_started_turns(&mut self) {
         self.turns.retain(|turn| !turn.started);
     }
 
-    fn close(&mut self, owners: Owners<'_>) {
+    fn close(&mut self, owners: TurnSelector<'_>) {
         let mut place = 0;
         self.turns.retain(|turn| {
             place += 1;
@@ -118,18 +118,18 @@ impl Router {
     }
 
     /// Returns whose message it is.
-    fn owners<'a>(&self, address: &'a Address) -> Owners<'a> {
-        let unsolicited = address.kind == Kind::Result { solicited: false };
+    fn owners<'a>(&self, address: &'a MessageAddress) -> TurnSelector<'a> {
+        let unsolicited = address.kind == RoutingKind::Result { solicited: false };
         if !address.prompts.is_empty() || unsolicited {
-            Owners::Named(&address.prompts)
+            TurnSelector::Named(&address.prompts)
         } else if self.tells_starts {
-            Owners::Started
+            TurnSelector::Started
         } else {
-            Owners::Oldest
+            TurnSelector::Oldest
         }
     }
 
-    fn deliver(&mut self, owners: Owners<'_>, line: String) {
+    fn deliver(&mut self, owners: TurnSelector<'_>, line: String) {
         let turns = self.turns.iter_mut().enumerate();
         let mut queues = turns
             .filter(|(place, turn)| owners.include(*place, turn))
@@ -154,7 +154,7 @@ impl Router {
     /// Lets everybody have what came since the last time.
     pub(super) fn flush(&mut self) {
         let turns = self.turns.iter_mut().map(|turn| &mut turn.queue);
-        turns.chain(&mut self.everything).chain(&mut self.rest).for_each(Queue::flush);
+        turns.chain(&mut self.everything).chain(&mut self.rest).for_each(MessageSender::flush);
     }
 
     /// Closes all queues. A turn without a result learns why it has none; who reads everything

@@ -10,17 +10,17 @@ use tokio::task::JoinHandle;
 
 /// Where lines to the CLI are handed in. The order is kept; nobody waits.
 #[derive(Clone)]
-pub(crate) struct Outgoing {
-    orders: mpsc::UnboundedSender<Order>,
+pub(crate) struct CliWriter {
+    orders: mpsc::UnboundedSender<WriterCommand>,
     closed: Arc<AtomicBool>,
 }
 
-enum Order {
+enum WriterCommand {
     Line(String),
     Close,
 }
 
-impl Outgoing {
+impl CliWriter {
     /// Starts the task that writes.
     pub(super) fn start(input: Box<dyn AsyncWrite + Send + Unpin>) -> (Self, JoinHandle<()>) {
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -32,13 +32,13 @@ impl Outgoing {
     pub(crate) fn send(&self, line: &Value) {
         let mut line = line.to_string();
         line.push('\n');
-        let _ = self.orders.send(Order::Line(line));
+        let _ = self.orders.send(WriterCommand::Line(line));
     }
 
     /// Closes the CLI's input once all lines before are written.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        let _ = self.orders.send(Order::Close);
+        let _ = self.orders.send(WriterCommand::Close);
     }
 
     /// Whether the input is closed, or will be before another line could be written.
@@ -49,9 +49,9 @@ impl Outgoing {
 
 async fn write(
     mut input: Box<dyn AsyncWrite + Send + Unpin>,
-    mut orders: mpsc::UnboundedReceiver<Order>,
+    mut orders: mpsc::UnboundedReceiver<WriterCommand>,
 ) {
-    while let Some(Order::Line(line)) = orders.recv().await {
+    while let Some(WriterCommand::Line(line)) = orders.recv().await {
         let written = async {
             input.write_all(line.as_bytes()).await?;
             if orders.is_empty() { input.flush().await } else { Ok(()) }

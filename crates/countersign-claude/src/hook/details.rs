@@ -3,24 +3,26 @@
 use serde::{Deserialize, Deserializer};
 
 mod agent;
-mod place;
+mod environment;
 mod session;
 mod tool;
 
 pub use agent::{
-    Elicitation, ElicitationResult, SubagentStart, SubagentStop, TeamTask, TeammateIdle,
+    ElicitationHookInput, ElicitationResultHookInput, SubagentStartHookInput,
+    SubagentStopHookInput, TeamTaskHookInput, TeammateIdleHookInput,
 };
-pub use place::{
-    ConfigChange, CwdChanged, DirectoryAdded, FileChanged, InstructionsLoaded, WorktreeCreate,
-    WorktreeRemove,
+pub use environment::{
+    ConfigChangeHookInput, CwdChangedHookInput, DirectoryAddedHookInput, FileChangedHookInput,
+    InstructionsLoadedHookInput, WorktreeCreateHookInput, WorktreeRemoveHookInput,
 };
 pub use session::{
-    MessageDisplay, ModelSwitch, Notification, PostCompact, PreCompact, SessionEnd, SessionStart,
-    Setup, Stop, StopFailure, UserPromptExpansion, UserPromptSubmit,
+    MessageDisplayHookInput, ModelSwitchHookInput, NotificationHookInput, PostCompactHookInput,
+    PreCompactHookInput, SessionEndHookInput, SessionStartHookInput, SetupHookInput,
+    StopFailureHookInput, StopHookInput, UserPromptExpansionHookInput, UserPromptSubmitHookInput,
 };
 pub use tool::{
-    PermissionDenied, PermissionRequest, PostToolBatch, PostToolUse, PostToolUseFailure,
-    PreToolUse, ToolCallSummary,
+    PermissionDeniedHookInput, PermissionRequestHookInput, PostToolBatchHookInput,
+    PostToolUseFailureHookInput, PostToolUseHookInput, PreToolUseHookInput, ToolCallSummary,
 };
 
 /// What a hook is told about its event. Fields without a name here are in
@@ -30,71 +32,71 @@ pub use tool::{
 #[non_exhaustive]
 pub enum HookDetails {
     /// A tool is about to run.
-    PreToolUse(PreToolUse),
+    PreToolUse(PreToolUseHookInput),
     /// A tool has run.
-    PostToolUse(PostToolUse),
+    PostToolUse(PostToolUseHookInput),
     /// A tool has failed.
-    PostToolUseFailure(PostToolUseFailure),
+    PostToolUseFailure(PostToolUseFailureHookInput),
     /// All tools of one answer have run.
-    PostToolBatch(PostToolBatch),
+    PostToolBatch(PostToolBatchHookInput),
     /// A prompt was given.
-    UserPromptSubmit(UserPromptSubmit),
+    UserPromptSubmit(UserPromptSubmitHookInput),
     /// A slash command was expanded into a prompt.
-    UserPromptExpansion(UserPromptExpansion),
+    UserPromptExpansion(UserPromptExpansionHookInput),
     /// A session starts, or starts again.
-    SessionStart(SessionStart),
+    SessionStart(SessionStartHookInput),
     /// A session ends.
-    SessionEnd(SessionEnd),
+    SessionEnd(SessionEndHookInput),
     /// The CLI sets itself up.
-    Setup(Setup),
+    Setup(SetupHookInput),
     /// The model is done.
-    Stop(Stop),
+    Stop(StopHookInput),
     /// A subagent is done.
-    SubagentStop(SubagentStop),
+    SubagentStop(SubagentStopHookInput),
     /// A turn ended with an error of the API.
-    StopFailure(StopFailure),
+    StopFailure(StopFailureHookInput),
     /// A subagent starts.
-    SubagentStart(SubagentStart),
+    SubagentStart(SubagentStartHookInput),
     /// The conversation is about to be compacted.
-    PreCompact(PreCompact),
+    PreCompact(PreCompactHookInput),
     /// The conversation was compacted.
-    PostCompact(PostCompact),
+    PostCompact(PostCompactHookInput),
     /// The model is about to change.
-    PreModelSwitch(ModelSwitch),
+    PreModelSwitch(ModelSwitchHookInput),
     /// The model has changed.
-    PostModelSwitch(ModelSwitch),
+    PostModelSwitch(ModelSwitchHookInput),
     /// A permission is about to be asked for.
-    PermissionRequest(PermissionRequest),
+    PermissionRequest(PermissionRequestHookInput),
     /// A permission was denied.
-    PermissionDenied(PermissionDenied),
+    PermissionDenied(PermissionDeniedHookInput),
     /// The CLI has something to say to the user.
-    Notification(Notification),
+    Notification(NotificationHookInput),
     /// An MCP server asks the user something.
-    Elicitation(Elicitation),
+    Elicitation(ElicitationHookInput),
     /// The user has answered an MCP server.
-    ElicitationResult(ElicitationResult),
+    ElicitationResult(ElicitationResultHookInput),
     /// A task was made.
-    TaskCreated(TeamTask),
+    TaskCreated(TeamTaskHookInput),
     /// A task is done.
-    TaskCompleted(TeamTask),
+    TaskCompleted(TeamTaskHookInput),
     /// A teammate has nothing to do.
-    TeammateIdle(TeammateIdle),
+    TeammateIdle(TeammateIdleHookInput),
     /// A settings file has changed.
-    ConfigChange(ConfigChange),
+    ConfigChange(ConfigChangeHookInput),
     /// A file of instructions was read.
-    InstructionsLoaded(InstructionsLoaded),
+    InstructionsLoaded(InstructionsLoadedHookInput),
     /// A folder was added to the session.
-    DirectoryAdded(DirectoryAdded),
+    DirectoryAdded(DirectoryAddedHookInput),
     /// The working directory has changed.
-    CwdChanged(CwdChanged),
+    CwdChanged(CwdChangedHookInput),
     /// A watched file has changed.
-    FileChanged(FileChanged),
+    FileChanged(FileChangedHookInput),
     /// A worktree is to be made.
-    WorktreeCreate(WorktreeCreate),
+    WorktreeCreate(WorktreeCreateHookInput),
     /// A worktree is to be removed.
-    WorktreeRemove(WorktreeRemove),
+    WorktreeRemove(WorktreeRemoveHookInput),
     /// A piece of an answer is about to be shown.
-    MessageDisplay(MessageDisplay),
+    MessageDisplay(MessageDisplayHookInput),
     /// An event this crate has no name for, or whose fields it did not expect.
     #[serde(skip)]
     Other,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::HookEvent;
-use crate::permission::Decision;
+use crate::permission::PermissionResult;
 
 /// What a hook answers. Left empty, everything goes on as it would have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -107,9 +107,9 @@ impl HookOutput {
     }
 
     /// `PermissionRequest`: answers in the user's place.
-    pub fn decide(decision: &Decision) -> Self {
+    pub fn decide(decision: &PermissionResult) -> Self {
         let decision = match decision {
-            Decision::Allow { updated_input, updated_permissions, .. } => {
+            PermissionResult::Allow { updated_input, updated_permissions, .. } => {
                 let mut allow = Map::from_iter([("behavior".to_owned(), json!("allow"))]);
                 if let Some(input) = updated_input {
                     allow.insert("updatedInput".to_owned(), json!(input));
@@ -119,7 +119,7 @@ impl HookOutput {
                 }
                 Value::Object(allow)
             }
-            Decision::Deny { message, interrupt } => {
+            PermissionResult::Deny { message, interrupt } => {
                 json!({ "behavior": "deny", "message": message, "interrupt": interrupt })
             }
         };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::permission::Decision;
+use crate::permission::PermissionResult;
 
 #[test]
 fn every_event_keeps_its_word() {
@@ -40,7 +40,7 @@ fn outputs_have_the_form_the_cli_reads() {
         json!({ "async": true, "asyncTimeout": 2000 }),
     );
     check(
-        HookOutput::decide(&Decision::deny("no")),
+        HookOutput::decide(&PermissionResult::deny("no")),
         json!({ "hookSpecificOutput": {
             "hookEventName": "PermissionRequest",
             "decision": { "behavior": "deny", "message": "no", "interrupt": false },
@@ -88,9 +88,9 @@ fn registrations_name_each_hook_once() {
             "Stop": [{ "matcher": null, "hookCallbackIds": ["hook_1"] }],
         }))
     );
-    assert!(HookMatcher::by_id(&hooks, "hook_2").is_some());
-    assert!(HookMatcher::by_id(&hooks, "hook_3").is_none());
-    assert!(HookMatcher::by_id(&hooks, "other").is_none());
+    assert!(HookMatcher::find_by_id(&hooks, "hook_2").is_some());
+    assert!(HookMatcher::find_by_id(&hooks, "hook_3").is_none());
+    assert!(HookMatcher::find_by_id(&hooks, "other").is_none());
 }
 
 #[tokio::test]

@@ -7,30 +7,36 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::rpc;
-use super::tool::{Tool, ToolContext, ToolOutput};
+use super::tool::{SdkMcpTool, SdkMcpToolContext, SdkMcpToolOutput};
 
 /// What is spoken when the client names no version.
 const PROTOCOL: &str = "2025-11-25";
 
 /// A server that has tools.
 #[derive(Clone)]
-pub(super) struct ToolServer {
+pub(super) struct McpToolServer {
     name: String,
     version: String,
     pub(super) instructions: Option<String>,
-    tools: Vec<Tool>,
-    running: Running,
+    tools: Vec<SdkMcpTool>,
+    running: CancellableCalls,
 }
 
 /// The calls in flight, by the client's id. An id in use is not taken a second time.
-type Running = Arc<Mutex<HashMap<String, CancellationToken>>>;
+type CancellableCalls = Arc<Mutex<HashMap<String, CancellationToken>>>;
 
-impl ToolServer {
+impl McpToolServer {
     pub(super) fn new(name: String, version: String) -> Self {
-        Self { name, version, instructions: None, tools: Vec::new(), running: Running::default() }
+        Self {
+            name,
+            version,
+            instructions: None,
+            tools: Vec::new(),
+            running: CancellableCalls::default(),
+        }
     }
 
-    pub(super) fn add(&mut self, tool: Tool) {
+    pub(super) fn add(&mut self, tool: SdkMcpTool) {
         self.tools.retain(|known| known.name() != tool.name());
         self.tools.push(tool);
     }
@@ -43,14 +49,14 @@ impl ToolServer {
     ) -> Option<Value> {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
-            self.notice(method, &message);
+            self.handle_notification(method, &message);
             return None;
         };
         Some(match method {
-            "initialize" => rpc::success(id, self.greeting(&message)),
+            "initialize" => rpc::success(id, self.initialize_result(&message)),
             "ping" => rpc::success(id, json!({})),
             "tools/list" => {
-                let tools: Vec<_> = self.tools.iter().map(Tool::listing).collect();
+                let tools: Vec<_> = self.tools.iter().map(SdkMcpTool::listing).collect();
                 rpc::success(id, json!({ "tools": tools }))
             }
             "tools/call" => self.call(id, &message, cancelled).await,
@@ -61,7 +67,7 @@ impl ToolServer {
         })
     }
 
-    fn greeting(&self, message: &Value) -> Value {
+    fn initialize_result(&self, message: &Value) -> Value {
         let version = message.pointer("/params/protocolVersion").and_then(Value::as_str);
         let mut greeting = json!({
             "protocolVersion": version.unwrap_or(PROTOCOL),
@@ -74,7 +80,7 @@ impl ToolServer {
         greeting
     }
 
-    fn notice(&self, method: &str, message: &Value) {
+    fn handle_notification(&self, method: &str, message: &Value) {
         if method == "notifications/cancelled"
             && let Some(id) = message.pointer("/params/requestId")
             && let Some(call) = self.calls().get(&id.to_string())
@@ -90,19 +96,19 @@ impl ToolServer {
             return rpc::error(id, rpc::INVALID_PARAMS, "the call names no tool");
         };
         let arguments = message.pointer("/params/arguments").cloned().unwrap_or_else(|| json!({}));
-        let Some(_held) = self.hold(id, &cancelled) else {
+        let Some(_held) = self.reserve_call_id(id, &cancelled) else {
             return rpc::error(id, rpc::INVALID_REQUEST, &format!("the id `{id}` is in use"));
         };
         let output = match self.tools.iter().find(|tool| tool.name() == name) {
-            None => ToolOutput::error(format!("there is no tool `{name}`")),
+            None => SdkMcpToolOutput::error(format!("there is no tool `{name}`")),
             Some(tool) => {
-                let context = ToolContext {
+                let context = SdkMcpToolContext {
                     cancelled: cancelled.clone(),
                     meta: message.pointer("/params/_meta").cloned(),
                 };
                 tokio::select! {
                     output = tool.call(arguments, context) => output,
-                    () = cancelled.cancelled() => ToolOutput::error("the call was cancelled"),
+                    () = cancelled.cancelled() => SdkMcpToolOutput::error("the call was cancelled"),
                 }
             }
         };
@@ -114,23 +120,23 @@ impl ToolServer {
     }
 
     /// Reserves an id until the call is over, however it ends.
-    fn hold(&self, id: &Value, token: &CancellationToken) -> Option<Held> {
+    fn reserve_call_id(&self, id: &Value, token: &CancellationToken) -> Option<CallIdReservation> {
         let id = id.to_string();
         let mut calls = self.calls();
         if calls.contains_key(&id) {
             return None;
         }
         calls.insert(id.clone(), token.clone());
-        Some(Held { id, running: self.running.clone() })
+        Some(CallIdReservation { id, running: self.running.clone() })
     }
 }
 
-struct Held {
+struct CallIdReservation {
     id: String,
-    running: Running,
+    running: CancellableCalls,
 }
 
-impl Drop for Held {
+impl Drop for CallIdReservation {
     fn drop(&mut self) {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }

@@ -78,16 +78,16 @@ async fn an_unknown_method_is_an_error_of_the_protocol() {
 fn calculator() -> McpServer {
     McpServer::new("calculator", "1.0.0")
         .tool(
-            Tool::new("add", "Adds", async |args: Add, _| (args.a + args.b).to_string())
+            SdkMcpTool::new("add", "Adds", async |args: Add, _| (args.a + args.b).to_string())
                 .annotate("readOnlyHint", true),
         )
-        .tool(Tool::with_schema("boom", "Fails badly", json!({}), async |_, _| -> String {
+        .tool(SdkMcpTool::with_schema("boom", "Fails badly", json!({}), async |_, _| -> String {
             panic!("a test")
         }))
-        .tool(Tool::with_schema("fail", "Fails", json!({}), async |_, _| {
+        .tool(SdkMcpTool::with_schema("fail", "Fails", json!({}), async |_, _| {
             Err::<String, _>("no luck")
         }))
-        .tool(Tool::with_schema("wait", "Never ends", json!({}), async |_, _| {
+        .tool(SdkMcpTool::with_schema("wait", "Never ends", json!({}), async |_, _| {
             std::future::pending::<String>().await
         }))
 }

@@ -14,26 +14,27 @@ use tokio_util::sync::CancellationToken;
 /// A tool of an in-process server.
 #[derive(Clone)]
 #[must_use = "a tool is reached only once it is part of a server"]
-pub struct Tool {
+pub struct SdkMcpTool {
     name: String,
     description: String,
     schema: Value,
     annotations: Map<String, Value>,
     meta: Map<String, Value>,
-    run: Arc<dyn Fn(Value, ToolContext) -> BoxFuture<'static, ToolOutput> + Send + Sync>,
+    run:
+        Arc<dyn Fn(Value, SdkMcpToolContext) -> BoxFuture<'static, SdkMcpToolOutput> + Send + Sync>,
 }
 
 /// What a tool is given besides its arguments.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ToolContext {
+pub struct SdkMcpToolContext {
     /// Fires when nobody waits for the result any more.
     pub cancelled: CancellationToken,
     /// What the client said about the call.
     pub meta: Option<Value>,
 }
 
-impl Tool {
+impl SdkMcpTool {
     /// Makes a tool whose arguments are a Rust type.
     ///
     /// The type's schema is what the model sees. Arguments that do not fit never reach the
@@ -42,9 +43,9 @@ impl Tool {
     pub fn new<A, F, R, O>(name: impl Into<String>, description: impl Into<String>, run: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
-        F: Fn(A, ToolContext) -> R + Send + Sync + 'static,
+        F: Fn(A, SdkMcpToolContext) -> R + Send + Sync + 'static,
         R: Future<Output = O> + Send + 'static,
-        O: Into<ToolOutput>,
+        O: Into<SdkMcpToolOutput>,
     {
         let schema = object_schema(schemars::schema_for!(A).to_value());
         Self::with_schema(name, description, schema, move |arguments, context| {
@@ -52,7 +53,9 @@ impl Tool {
             async move {
                 match running {
                     Ok(running) => running.await.into(),
-                    Err(error) => ToolOutput::error(format!("the arguments do not fit: {error}")),
+                    Err(error) => {
+                        SdkMcpToolOutput::error(format!("the arguments do not fit: {error}"))
+                    }
                 }
             }
         })
@@ -66,9 +69,9 @@ impl Tool {
         run: F,
     ) -> Self
     where
-        F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+        F: Fn(Value, SdkMcpToolContext) -> R + Send + Sync + 'static,
         R: Future<Output = O> + Send + 'static,
-        O: Into<ToolOutput>,
+        O: Into<SdkMcpToolOutput>,
     {
         let run = Arc::new(move |arguments, context| {
             let running = run(arguments, context);
@@ -118,10 +121,14 @@ impl Tool {
         listing
     }
 
-    pub(super) async fn call(&self, arguments: Value, context: ToolContext) -> ToolOutput {
+    pub(super) async fn call(
+        &self,
+        arguments: Value,
+        context: SdkMcpToolContext,
+    ) -> SdkMcpToolOutput {
         // The function itself may panic before it returns its future.
         let running = AssertUnwindSafe(async { (self.run)(arguments, context).await });
-        let failed = |_| ToolOutput::error(format!("the tool `{}` panicked", self.name));
+        let failed = |_| SdkMcpToolOutput::error(format!("the tool `{}` panicked", self.name));
         running.catch_unwind().await.unwrap_or_else(failed)
     }
 }
@@ -138,9 +145,9 @@ fn object_schema(schema: Value) -> Value {
 
 /// What a tool returns.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToolOutput {
+pub struct SdkMcpToolOutput {
     /// What the model reads.
-    pub content: Vec<ToolContent>,
+    pub content: Vec<SdkMcpToolContent>,
     /// The same for programs.
     pub structured: Option<Value>,
     /// Whether the tool failed.
@@ -149,7 +156,7 @@ pub struct ToolOutput {
 
 /// A piece of what a tool returns.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ToolContent {
+pub enum SdkMcpToolContent {
     /// Text.
     Text(String),
     /// An image.
@@ -163,10 +170,10 @@ pub enum ToolContent {
     Other(Value),
 }
 
-impl ToolOutput {
+impl SdkMcpToolOutput {
     /// Returns text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![ToolContent::Text(text.into())], ..Self::default() }
+        Self { content: vec![SdkMcpToolContent::Text(text.into())], ..Self::default() }
     }
 
     /// Returns a failure the model reads.
@@ -179,11 +186,11 @@ impl ToolOutput {
             .content
             .iter()
             .map(|piece| match piece {
-                ToolContent::Text(text) => json!({ "type": "text", "text": text }),
-                ToolContent::Image { data, mime_type } => {
+                SdkMcpToolContent::Text(text) => json!({ "type": "text", "text": text }),
+                SdkMcpToolContent::Image { data, mime_type } => {
                     json!({ "type": "image", "data": data, "mimeType": mime_type })
                 }
-                ToolContent::Other(value) => value.clone(),
+                SdkMcpToolContent::Other(value) => value.clone(),
             })
             .collect();
         let mut wire = json!({ "content": content, "isError": self.is_error });
@@ -194,19 +201,19 @@ impl ToolOutput {
     }
 }
 
-impl From<String> for ToolOutput {
+impl From<String> for SdkMcpToolOutput {
     fn from(text: String) -> Self {
         Self::text(text)
     }
 }
 
-impl From<&str> for ToolOutput {
+impl From<&str> for SdkMcpToolOutput {
     fn from(text: &str) -> Self {
         Self::text(text)
     }
 }
 
-impl<O: Into<ToolOutput>, E: Display> From<Result<O, E>> for ToolOutput {
+impl<O: Into<SdkMcpToolOutput>, E: Display> From<Result<O, E>> for SdkMcpToolOutput {
     fn from(result: Result<O, E>) -> Self {
         match result {
             Ok(output) => output.into(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Block;
+use super::ContentBlock;
 
 /// An answer of the API, or the part of it that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct ApiMessage {
     #[serde(default)]
     pub role: String,
     /// What was said.
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     /// Why it ended; `None` in all frames of an answer that is still being made.
     #[serde(default)]
     pub stop_reason: Option<StopReason>,
@@ -33,7 +33,7 @@ pub struct ApiMessage {
     pub stop_details: Option<Box<Value>>,
     /// Tokens so far: not final before the answer is.
     #[serde(default)]
-    pub usage: Option<Usage>,
+    pub usage: Option<ApiUsage>,
     /// Where code was run for it.
     #[serde(default)]
     pub container: Option<Box<Value>>,
@@ -72,7 +72,7 @@ pub enum StopReason {
 /// Tokens, as the API counts them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Usage {
+pub struct ApiUsage {
     /// Read anew.
     pub input_tokens: u64,
     /// Written.

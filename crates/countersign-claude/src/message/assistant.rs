@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::block::text_of;
-use super::{ApiMessage, Block, ToolUse};
+use super::block::join_text_blocks;
+use super::{ApiMessage, ContentBlock, ToolUseBlock};
 
 /// What the model said: one finished block, as a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,13 +73,13 @@ pub struct AssistantMessage {
 impl AssistantMessage {
     /// Its text blocks, one after the other.
     pub fn text(&self) -> String {
-        text_of(&self.message.content)
+        join_text_blocks(&self.message.content)
     }
 
     /// The tools the model wants to have called, in order.
-    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUseBlock> {
         self.message.content.iter().filter_map(|block| match block {
-            Block::ToolUse(call) => Some(call),
+            ContentBlock::ToolUse(call) => Some(call),
             _ => None,
         })
     }

@@ -5,27 +5,27 @@ use serde_json::Value;
 
 /// One piece of a message.
 ///
-/// Reading never fails: what does not have the shape of a known kind is [`Block::Unknown`].
+/// Reading never fails: what does not have the shape of a known kind is [`ContentBlock::Unknown`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Block {
+pub enum ContentBlock {
     /// Plain text.
-    Text(Text),
+    Text(TextBlock),
     /// What the model thought.
-    Thinking(Thinking),
+    Thinking(ThinkingBlock),
     /// What the model thought, readable by the API only.
-    RedactedThinking(RedactedThinking),
+    RedactedThinking(RedactedThinkingBlock),
     /// A tool the model wants to have called.
-    ToolUse(ToolUse),
+    ToolUse(ToolUseBlock),
     /// What a call of a tool gave.
-    ToolResult(ToolResult),
+    ToolResult(ToolResultBlock),
     /// A tool that the API calls itself.
-    ServerToolUse(ServerToolUse),
+    ServerToolUse(ServerToolUseBlock),
     /// A picture.
-    Image(Media),
+    Image(MediaBlock),
     /// A document.
-    Document(Media),
+    Document(MediaBlock),
     /// Anything else, as it came.
     #[serde(untagged)]
     Unknown(Value),
@@ -33,7 +33,7 @@ pub enum Block {
 
 /// Plain text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Text {
+pub struct TextBlock {
     /// The text.
     pub text: String,
     /// Where it is from.
@@ -46,7 +46,7 @@ pub struct Text {
 
 /// What the model thought.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thinking {
+pub struct ThinkingBlock {
     /// The thought; empty where it is only signed.
     #[serde(default)]
     pub thinking: String,
@@ -57,7 +57,7 @@ pub struct Thinking {
 
 /// What the model thought, readable by the API only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RedactedThinking {
+pub struct RedactedThinkingBlock {
     /// The thought, encrypted.
     #[serde(default)]
     pub data: String,
@@ -65,7 +65,7 @@ pub struct RedactedThinking {
 
 /// A tool the model wants to have called.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ToolUse {
+pub struct ToolUseBlock {
     /// What the result, the permission request and the hooks refer to.
     pub id: String,
     /// The tool: `Bash`, `Edit`, `mcp__server__tool`.
@@ -83,12 +83,12 @@ pub struct ToolUse {
 
 /// What a call of a tool gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolResult {
+pub struct ToolResultBlock {
     /// The call.
     pub tool_use_id: String,
     /// What came out; some tools give nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Content>,
+    pub content: Option<MessageContent>,
     /// Whether it failed or was not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
@@ -97,10 +97,10 @@ pub struct ToolResult {
     pub cache_control: Option<Value>,
 }
 
-impl ToolResult {
+impl ToolResultBlock {
     /// The text in it.
     pub fn text(&self) -> String {
-        self.content.as_ref().map(Content::text).unwrap_or_default()
+        self.content.as_ref().map(MessageContent::text).unwrap_or_default()
     }
 
     /// Whether it failed or was not allowed.
@@ -111,7 +111,7 @@ impl ToolResult {
 
 /// A tool that the API calls itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ServerToolUse {
+pub struct ServerToolUseBlock {
     /// What its result refers to.
     pub id: String,
     /// The tool: `web_search`.
@@ -126,7 +126,7 @@ pub struct ServerToolUse {
 
 /// A picture or a document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Media {
+pub struct MediaBlock {
     /// Where its bytes are, often right here in base64.
     pub source: Value,
     /// Its title.
@@ -146,16 +146,16 @@ pub struct Media {
 /// Text, or blocks: the API takes both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum MessageContent {
     /// Just text.
     Text(String),
     /// Pieces.
-    Blocks(Vec<Block>),
+    Blocks(Vec<ContentBlock>),
 }
 
-impl Content {
+impl MessageContent {
     /// The pieces; none if it is just text.
-    pub fn blocks(&self) -> &[Block] {
+    pub fn blocks(&self) -> &[ContentBlock] {
         match self {
             Self::Text(_) => &[],
             Self::Blocks(blocks) => blocks,
@@ -166,15 +166,15 @@ impl Content {
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Blocks(blocks) => text_of(blocks),
+            Self::Blocks(blocks) => join_text_blocks(blocks),
         }
     }
 }
 
 /// The text blocks, one after the other: the API cuts one text into several where it cites.
-pub(super) fn text_of(blocks: &[Block]) -> String {
+pub(super) fn join_text_blocks(blocks: &[ContentBlock]) -> String {
     let texts = blocks.iter().filter_map(|block| match block {
-        Block::Text(text) => Some(text.text.as_str()),
+        ContentBlock::Text(text) => Some(text.text.as_str()),
         _ => None,
     });
     texts.collect()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Block, Message};
+use super::{ContentBlock, Message};
 
 /// A fault of the CLI itself whose cause is known.
 ///
@@ -30,27 +30,27 @@ impl fmt::Display for KnownFault {
     }
 }
 
-pub(super) fn recognise(message: &Message) -> Option<KnownFault> {
+pub(super) fn detect_known_fault(message: &Message) -> Option<KnownFault> {
     match message {
         Message::Result(result) if result.is_error => result
             .errors
             .iter()
             .chain(&result.result)
-            .any(|text| tells_of_duplicates(text))
+            .any(|text| mentions_duplicate_ids(text))
             .then_some(KnownFault::DuplicateToolUseId),
         // The CLI says API errors in the model's name; a model that merely quotes one has no such mark.
         Message::Assistant(said) if said.is_api_error() => said
             .message
             .content
             .iter()
-            .any(|block| matches!(block, Block::Text(text) if tells_of_duplicates(&text.text)))
+            .any(|block| matches!(block, ContentBlock::Text(text) if mentions_duplicate_ids(&text.text)))
             .then_some(KnownFault::DuplicateToolUseId),
         _ => None,
     }
 }
 
 /// Older CLIs pass on the API's words, newer ones (seen in 2.1.325) say it in their own.
-fn tells_of_duplicates(text: &str) -> bool {
+fn mentions_duplicate_ids(text: &str) -> bool {
     text.contains("`tool_use` ids must be unique")
         || text.contains("duplicate tool_use ID in conversation history")
 }

@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 ///
 /// It stands for its body: `frame.total_cost_usd` is a field of [`ResultMessage`](super::ResultMessage).
 #[derive(Clone, Debug)]
-pub struct Frame<T> {
-    line: Line,
+pub struct MessageFrame<T> {
+    line: MessageLine,
     surprises: Vec<String>,
     // Some have dozens of fields: a message is handed on without moving them.
     body: Box<T>,
 }
 
-impl<T> Frame<T> {
+impl<T> MessageFrame<T> {
     /// The JSON this was read from, unaltered.
     pub fn raw(&self) -> &str {
         &self.line.raw
@@ -47,34 +47,34 @@ impl<T> Frame<T> {
 
     /// The fields that did not have the shape this version expects, by their names.
     ///
-    /// They are absent from the body and present in [`Frame::raw`].
-    pub fn surprises(&self) -> &[String] {
+    /// They are absent from the body and present in [`MessageFrame::raw`].
+    pub fn unexpected_fields(&self) -> &[String] {
         &self.surprises
     }
 
-    pub(super) fn line(&self) -> &Line {
+    pub(super) fn line(&self) -> &MessageLine {
         &self.line
     }
 
-    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Frame<U> {
+    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> MessageFrame<U> {
         let Self { line, surprises, body } = self;
-        Frame { line, surprises, body: Box::new(with(*body)) }
+        MessageFrame { line, surprises, body: Box::new(with(*body)) }
     }
 
     /// Stands for a body of which nothing needs to be read.
-    pub(super) fn of(line: Line, body: T) -> Self {
+    pub(super) fn with_body(line: MessageLine, body: T) -> Self {
         Self { line, surprises: Vec::new(), body: Box::new(body) }
     }
 }
 
-impl<T: DeserializeOwned> Frame<T> {
+impl<T: DeserializeOwned> MessageFrame<T> {
     /// Reads the body, if need be without the fields that surprise.
-    pub(super) fn read(line: Line) -> Result<Self, Unknown> {
+    pub(super) fn read(line: MessageLine) -> Result<Self, UnknownMessage> {
         match serde_json::from_str(&line.raw) {
             Ok(body) => Ok(Self { line, surprises: Vec::new(), body }),
             Err(error) => match read_in_part(&line.raw) {
                 Some((body, surprises)) => Ok(Self { line, surprises, body }),
-                None => Err(Unknown { line, reason: Some(error.to_string()) }),
+                None => Err(UnknownMessage { line, reason: Some(error.to_string()) }),
             },
         }
     }
@@ -98,7 +98,7 @@ fn read_in_part<T: DeserializeOwned>(raw: &str) -> Option<(T, Vec<String>)> {
     }
 }
 
-impl<T> Deref for Frame<T> {
+impl<T> Deref for MessageFrame<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -107,7 +107,7 @@ impl<T> Deref for Frame<T> {
 }
 
 /// Writes what was read, to the letter.
-impl<T> Serialize for Frame<T> {
+impl<T> Serialize for MessageFrame<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.line.serialize(serializer)
     }
@@ -115,13 +115,13 @@ impl<T> Serialize for Frame<T> {
 
 /// A message of a type this version does not know, or a known one without what makes it one.
 #[derive(Clone, Debug)]
-pub struct Unknown {
-    line: Line,
+pub struct UnknownMessage {
+    line: MessageLine,
     reason: Option<String>,
 }
 
-impl Unknown {
-    pub(super) fn of(line: Line) -> Self {
+impl UnknownMessage {
+    pub(super) fn from_line(line: MessageLine) -> Self {
         Self { line, reason: None }
     }
 
@@ -135,7 +135,7 @@ impl Unknown {
         self.reason.as_deref()
     }
 
-    pub(super) fn line(&self) -> &Line {
+    pub(super) fn line(&self) -> &MessageLine {
         &self.line
     }
 }
@@ -143,13 +143,13 @@ impl Unknown {
 /// Why a line is no message.
 #[derive(Debug, thiserror::Error)]
 #[error("a line from the CLI is no JSON object: `{}`", start_of(.line))]
-pub struct ParseError {
+pub struct MessageParseError {
     line: String,
     #[source]
     source: serde_json::Error,
 }
 
-impl ParseError {
+impl MessageParseError {
     /// The line as it came.
     pub fn line(&self) -> &str {
         &self.line
@@ -167,12 +167,12 @@ fn start_of(line: &str) -> String {
 /// A line, and what nearly all messages carry: read apart so that no surprise elsewhere hides it,
 /// and only when somebody asks, since most messages of a stream are asked for their text alone.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct MessageLine {
     raw: String,
-    head: OnceLock<Box<Head>>,
+    head: OnceLock<Box<MessageHeader>>,
 }
 
-impl Line {
+impl MessageLine {
     pub(super) fn new(raw: impl Into<String>) -> Self {
         Self { raw: raw.into(), head: OnceLock::new() }
     }
@@ -182,26 +182,26 @@ impl Line {
     }
 
     /// The word in `type`, in haste: `None` if it takes a look at the whole.
-    pub(super) fn kind_in_front(&self) -> Option<&str> {
+    pub(super) fn peek_kind(&self) -> Option<&str> {
         self.raw.strip_prefix("{\"type\":\"")?.split(['"', '\\']).next()
     }
 
     /// Makes sure that it is an object.
-    pub(super) fn check(&self) -> Result<&Head, ParseError> {
+    pub(super) fn parse_header(&self) -> Result<&MessageHeader, MessageParseError> {
         if let Some(head) = self.head.get() {
             return Ok(head);
         }
-        let head = Head::read(&self.raw)
-            .map_err(|source| ParseError { line: self.raw.clone(), source })?;
+        let head = MessageHeader::read(&self.raw)
+            .map_err(|source| MessageParseError { line: self.raw.clone(), source })?;
         Ok(self.head.get_or_init(|| Box::new(head)))
     }
 
-    pub(super) fn head(&self) -> &Head {
-        self.head.get_or_init(|| Box::new(Head::read(&self.raw).unwrap_or_default()))
+    pub(super) fn head(&self) -> &MessageHeader {
+        self.head.get_or_init(|| Box::new(MessageHeader::read(&self.raw).unwrap_or_default()))
     }
 }
 
-impl Serialize for Line {
+impl Serialize for MessageLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.raw).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
@@ -210,7 +210,7 @@ impl Serialize for Line {
 
 /// What nearly all messages carry.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct MessageHeader {
     pub(super) kind: String,
     pub(super) subtype: Option<String>,
     pub(super) uuid: Option<String>,
@@ -221,13 +221,13 @@ pub(super) struct Head {
     pub(super) sdk_host_only: bool,
 }
 
-impl Head {
+impl MessageHeader {
     fn read(text: &str) -> serde_json::Result<Self> {
         // An array would pass for a struct, its fields in order.
         if !text.starts_with('{') {
             return Err(serde::de::Error::custom("expected an object"));
         }
-        let fields: HeadFields<'_> = serde_json::from_str(text)?;
+        let fields: RawMessageHeader<'_> = serde_json::from_str(text)?;
         Ok(Self {
             kind: read_or_none(fields.kind).unwrap_or_default(),
             subtype: read_or_none(fields.subtype),
@@ -246,7 +246,7 @@ fn read_or_none<T: DeserializeOwned>(field: Option<&RawValue>) -> Option<T> {
 }
 
 #[derive(Deserialize)]
-struct HeadFields<'a> {
+struct RawMessageHeader<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Origin, OriginKind, StopReason, Usage, format_cost};
+use super::{ApiUsage, MessageOrigin, MessageOriginKind, StopReason, format_cost};
 
 /// How a turn ended.
 ///
@@ -35,7 +35,7 @@ pub struct ResultMessage {
     /// What the whole session cost up to here.
     pub total_cost_usd: Option<f64>,
     /// Tokens of this turn, without subagents.
-    pub usage: Option<Usage>,
+    pub usage: Option<ApiUsage>,
     /// Tokens and costs of the whole session by model.
     #[serde(rename = "modelUsage")]
     pub model_usage: BTreeMap<String, ModelUsage>,
@@ -73,7 +73,7 @@ pub struct ResultMessage {
     pub result_index: Option<u64>,
     /// What caused the turn; absent for the caller's own prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<MessageOrigin>,
     /// The prompt this ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_message_uuid: Option<String>,
@@ -106,7 +106,7 @@ impl ResultMessage {
     /// A session also takes turns nobody asked for, such as when a task in the background is done;
     /// each has its own result.
     pub fn answers_the_caller(&self) -> bool {
-        self.origin.as_ref().is_none_or(|origin| origin.kind == OriginKind::Human)
+        self.origin.as_ref().is_none_or(|origin| origin.kind == MessageOriginKind::Human)
     }
 
     /// What the session cost up to here, as people read it; `None` if the CLI does not say.

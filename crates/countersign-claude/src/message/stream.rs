@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApiMessage, Block, StopReason, Usage};
+use super::{ApiMessage, ApiUsage, ContentBlock, StopReason};
 
 /// A piece of an answer while it is made; only with partial messages on.
 ///
@@ -11,7 +11,7 @@ use super::{ApiMessage, Block, StopReason, Usage};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamEvent {
     /// The API's event.
-    pub event: Event,
+    pub event: ApiStreamEvent,
     /// The tool call whose subagent speaks; `None` for the main conversation.
     #[serde(default)]
     pub parent_tool_use_id: Option<String>,
@@ -39,8 +39,8 @@ impl StreamEvent {
     /// The text this adds to the answer.
     pub fn text(&self) -> Option<&str> {
         match &self.event {
-            Event::ContentBlockDelta(ContentBlockDelta {
-                delta: Delta::TextDelta { text },
+            ApiStreamEvent::ContentBlockDelta(ContentBlockDelta {
+                delta: ContentDelta::TextDelta { text },
                 ..
             }) => Some(text),
             _ => None,
@@ -52,7 +52,7 @@ impl StreamEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Event {
+pub enum ApiStreamEvent {
     /// An answer begins.
     MessageStart(MessageStart),
     /// A block begins.
@@ -85,7 +85,7 @@ pub struct ContentBlockStart {
     /// Which one.
     pub index: u64,
     /// The block, still empty.
-    pub content_block: Block,
+    pub content_block: ContentBlock,
 }
 
 /// A block grows.
@@ -94,14 +94,14 @@ pub struct ContentBlockDelta {
     /// Which one.
     pub index: u64,
     /// By what.
-    pub delta: Delta,
+    pub delta: ContentDelta,
 }
 
 /// What a block grows by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Delta {
+pub enum ContentDelta {
     /// Text.
     TextDelta {
         /// The piece.
@@ -141,7 +141,7 @@ pub struct MessageDelta {
     pub delta: StopDelta,
     /// Tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<ApiUsage>,
     /// What was dropped from the context for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,

@@ -8,18 +8,19 @@ mod turn;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use hook::{HookProgress, HookResponse, HookStarted};
-pub use init::{Init, InitServer, Plugin};
+pub use hook::{HookProgressMessage, HookResponseMessage, HookStartedMessage};
+pub use init::{InitMcpServer, InitMessage, PluginInfo};
 pub use task::{
-    BackgroundTasksChanged, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskStatus,
-    TaskUpdated, TaskUsage,
+    BackgroundTasksChangedMessage, TaskNotificationMessage, TaskPatch, TaskProgressMessage,
+    TaskStartedMessage, TaskStatus, TaskUpdatedMessage, TaskUsage,
 };
 pub use turn::{
-    ApiRetry, CompactBoundary, CompactMetadata, ModelRefusal, PermissionDenied, SessionState,
-    SessionStateChanged, SessionTitleChanged, Status, ThinkingTokens,
+    ApiRetryMessage, CompactBoundaryMessage, CompactMetadata, ModelRefusalMessage,
+    PermissionDeniedMessage, SessionState, SessionStateChangedMessage, SessionTitleChangedMessage,
+    StatusMessage, ThinkingTokensMessage,
 };
 
-use super::frame::{Frame, Line, Unknown};
+use super::frame::{MessageFrame, MessageLine, UnknownMessage};
 
 /// Something about the session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,47 +28,47 @@ use super::frame::{Frame, Line, Unknown};
 #[non_exhaustive]
 pub enum SystemMessage {
     /// A turn begins; says what the session has. Sent with every turn, not just the first.
-    Init(Box<Init>),
+    Init(Box<InitMessage>),
     /// The session began or ceased to work.
-    SessionStateChanged(SessionStateChanged),
+    SessionStateChanged(SessionStateChangedMessage),
     /// The session has another title.
-    SessionTitleChanged(SessionTitleChanged),
+    SessionTitleChanged(SessionTitleChangedMessage),
     /// What the CLI is busy with.
-    Status(Status),
+    Status(StatusMessage),
     /// The conversation was replaced by a summary up to here.
-    CompactBoundary(CompactBoundary),
+    CompactBoundary(CompactBoundaryMessage),
     /// A task began.
-    TaskStarted(TaskStarted),
+    TaskStarted(TaskStartedMessage),
     /// A task goes on.
-    TaskProgress(TaskProgress),
+    TaskProgress(TaskProgressMessage),
     /// A task changed.
-    TaskUpdated(TaskUpdated),
+    TaskUpdated(TaskUpdatedMessage),
     /// A task came to its end.
-    TaskNotification(TaskNotification),
+    TaskNotification(TaskNotificationMessage),
     /// All tasks in the background there now are.
-    BackgroundTasksChanged(BackgroundTasksChanged),
+    BackgroundTasksChanged(BackgroundTasksChangedMessage),
     /// A hook began; only with hook events on.
-    HookStarted(HookStarted),
+    HookStarted(HookStartedMessage),
     /// A hook wrote something.
-    HookProgress(HookProgress),
+    HookProgress(HookProgressMessage),
     /// A hook is done.
-    HookResponse(HookResponse),
+    HookResponse(HookResponseMessage),
     /// A call was not allowed, and nobody was asked.
-    PermissionDenied(PermissionDenied),
+    PermissionDenied(PermissionDeniedMessage),
     /// A request to the API failed and is tried again.
-    ApiRetry(ApiRetry),
+    ApiRetry(ApiRetryMessage),
     /// The model refused and another one answers.
-    ModelRefusalFallback(ModelRefusal),
+    ModelRefusalFallback(ModelRefusalMessage),
     /// The model refused and no other one answers.
-    ModelRefusalNoFallback(ModelRefusal),
+    ModelRefusalNoFallback(ModelRefusalMessage),
     /// How much the model has thought by now.
-    ThinkingTokens(ThinkingTokens),
+    ThinkingTokens(ThinkingTokensMessage),
     /// Anything else: [`Message::subtype`](super::Message::subtype) names it, the frame has it.
     Unknown,
 }
 
 /// Reads a message by its subtype.
-pub(super) fn read(line: Line) -> Result<Frame<SystemMessage>, Unknown> {
+pub(super) fn read(line: MessageLine) -> Result<MessageFrame<SystemMessage>, UnknownMessage> {
     use SystemMessage as S;
     let subtype = line.head().subtype.clone();
     match subtype.as_deref() {
@@ -89,13 +90,13 @@ pub(super) fn read(line: Line) -> Result<Frame<SystemMessage>, Unknown> {
         Some("model_refusal_fallback") => body(line, S::ModelRefusalFallback),
         Some("model_refusal_no_fallback") => body(line, S::ModelRefusalNoFallback),
         Some("thinking_tokens") => body(line, S::ThinkingTokens),
-        _ => Ok(Frame::of(line, S::Unknown)),
+        _ => Ok(MessageFrame::with_body(line, S::Unknown)),
     }
 }
 
 fn body<T: DeserializeOwned>(
-    line: Line,
+    line: MessageLine,
     variant: impl FnOnce(T) -> SystemMessage,
-) -> Result<Frame<SystemMessage>, Unknown> {
-    Ok(Frame::<T>::read(line)?.map(variant))
+) -> Result<MessageFrame<SystemMessage>, UnknownMessage> {
+    Ok(MessageFrame::<T>::read(line)?.map(variant))
 }

@@ -54,9 +54,9 @@ fn an_unknown_block_is_kept_among_known_ones() {
     assert_eq!(
         message.as_assistant().unwrap().message.content,
         [
-            Block::Unknown(hologram),
-            Block::Text(Text { text: "hi".to_owned(), ..Text::default() }),
-            Block::Unknown(odd_text),
+            ContentBlock::Unknown(hologram),
+            ContentBlock::Text(TextBlock { text: "hi".to_owned(), ..TextBlock::default() }),
+            ContentBlock::Unknown(odd_text),
         ]
     );
 }
@@ -72,7 +72,7 @@ fn an_unknown_word_is_kept_where_known_ones_are_expected() {
     assert_eq!(result.subtype, ResultSubtype::Other("error_boredom".to_owned()));
     assert_eq!(result.terminal_reason, Some(TerminalReason::Other("fell_asleep".to_owned())));
     assert_eq!(result.stop_reason, Some(StopReason::Other("yawn".to_owned())));
-    assert!(result.surprises().is_empty());
+    assert!(result.unexpected_fields().is_empty());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_surprising_field_does_not_hide_the_rest() {
     })) else {
         panic!("not a result");
     };
-    assert_eq!(result.surprises(), ["num_turns", "usage"]);
+    assert_eq!(result.unexpected_fields(), ["num_turns", "usage"]);
     assert_eq!(result.session_id(), None);
     assert_eq!(
         result.body(),
@@ -132,7 +132,7 @@ fn a_tool_result_has_text_in_either_form() {
             {"type": "tool_result", "tool_use_id": "t", "content": content},
         ]}}));
         let Message::User(said) = message else { panic!("not a user message") };
-        said.tool_results().map(ToolResult::text).collect::<Vec<_>>()
+        said.tool_results().map(ToolResultBlock::text).collect::<Vec<_>>()
     };
     assert_eq!(result(json!("plain")), ["plain"]);
     assert_eq!(result(json!([{"type": "text", "text": "in a block"}])), ["in a block"]);

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Block, Content, ToolResult};
+use super::{ContentBlock, MessageContent, ToolResultBlock};
 
 /// What went to the model: results of tools, and prompts that are replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
     /// What was said.
-    pub message: UserBody,
+    pub message: UserMessageBody,
     /// The tool call whose subagent is addressed; `None` for the main conversation.
     #[serde(default)]
     pub parent_tool_use_id: Option<String>,
@@ -27,7 +27,7 @@ pub struct UserMessage {
     pub is_replay: Option<bool>,
     /// Who said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<MessageOrigin>,
     /// The subagent that is addressed.
     #[serde(default, alias = "agentId", skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
@@ -58,9 +58,9 @@ impl UserMessage {
     }
 
     /// What calls of tools gave, in order.
-    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResultBlock> {
         self.message.content.blocks().iter().filter_map(|block| match block {
-            Block::ToolResult(result) => Some(result),
+            ContentBlock::ToolResult(result) => Some(result),
             _ => None,
         })
     }
@@ -68,19 +68,19 @@ impl UserMessage {
 
 /// A prompt in the shape of the Messages API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UserBody {
+pub struct UserMessageBody {
     /// `user`.
     #[serde(default)]
     pub role: String,
     /// What was said.
-    pub content: Content,
+    pub content: MessageContent,
 }
 
 /// Who caused a prompt, or the turn that a result ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct MessageOrigin {
     /// What kind of source it was.
-    pub kind: OriginKind,
+    pub kind: MessageOriginKind,
     /// The channel's server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
@@ -105,7 +105,7 @@ pub struct Origin {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum OriginKind {
+pub enum MessageOriginKind {
     /// Whoever drives the CLI.
     Human,
     /// A channel.

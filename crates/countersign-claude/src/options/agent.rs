@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Effort;
+use super::EffortLevel;
 use crate::mcp::McpServerConfig;
 use crate::permission::PermissionMode;
 
@@ -34,7 +34,7 @@ pub struct AgentDefinition {
     pub memory: Option<AgentMemory>,
     /// The MCP servers it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mcp_servers: Option<Vec<AgentServer>>,
+    pub mcp_servers: Option<Vec<AgentMcpServerSpec>>,
     /// The first prompt, if it is the main agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_prompt: Option<String>,
@@ -46,7 +46,7 @@ pub struct AgentDefinition {
     pub background: Option<bool>,
     /// How hard it thinks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<Effort>,
+    pub effort: Option<EffortLevel>,
     /// The permission mode it runs in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
@@ -77,7 +77,7 @@ pub enum AgentMemory {
 /// An MCP server a subagent sees.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum AgentServer {
+pub enum AgentMcpServerSpec {
     /// One the session already has.
     Named(String),
     /// One of its own.

@@ -61,7 +61,7 @@ impl Options {
         self
     }
 
-    /// Keeps copies of files before they change, for [`rewind_files`](crate::Controls::rewind_files).
+    /// Keeps copies of files before they change, for [`rewind_files`](crate::SessionControls::rewind_files).
     pub fn file_checkpointing(mut self) -> Self {
         self.file_checkpointing = true;
         self

@@ -8,9 +8,9 @@ use super::Options;
 
 /// The variables a session's process is started with.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<OsString, OsString>);
+pub struct EnvironmentVariables(BTreeMap<OsString, OsString>);
 
-impl Variables {
+impl EnvironmentVariables {
     /// Returns the value of a variable.
     pub fn get(&self, name: &str) -> Option<&std::ffi::OsStr> {
         self.0.get(std::ffi::OsStr::new(name)).map(OsString::as_os_str)
@@ -26,14 +26,14 @@ impl Variables {
     }
 }
 
-impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Variables {
+impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for EnvironmentVariables {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
         Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
 
 /// Names only: values may be private.
-impl fmt::Debug for Variables {
+impl fmt::Debug for EnvironmentVariables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.keys()).finish()
     }
@@ -46,8 +46,9 @@ const NOT_INHERITED: [&str; 5] =
 
 impl Options {
     /// Returns the environment, given the one of this program.
-    pub(crate) fn variables(&self, inherited: Variables) -> Variables {
-        let mut variables = if self.clean_env { Variables::default() } else { inherited };
+    pub(crate) fn variables(&self, inherited: EnvironmentVariables) -> EnvironmentVariables {
+        let mut variables =
+            if self.clean_env { EnvironmentVariables::default() } else { inherited };
         for name in NOT_INHERITED {
             variables.0.remove(std::ffi::OsStr::new(name));
         }

@@ -4,13 +4,16 @@ use std::ffi::{OsStr, OsString};
 
 use serde_json::{Map, Value, json};
 
-use super::{Options, Settings, Skills, SystemPrompt, Thinking, ThinkingDisplay, ToolSet};
+use super::{
+    Options, SettingsOverride, SkillSelection, SystemPrompt, ThinkingConfig, ThinkingDisplay,
+    ToolSet,
+};
 use crate::permission::PermissionMode;
 
 /// A command line that grows; every value is bound to its flag by `=`.
-struct Flags(Vec<OsString>);
+struct CliFlags(Vec<OsString>);
 
-impl Flags {
+impl CliFlags {
     fn bare(&mut self, flag: &str) {
         self.0.push(flag.into());
     }
@@ -44,7 +47,7 @@ impl Flags {
 impl Options {
     /// Returns the command line without the program.
     pub(crate) fn flags(&self) -> Vec<OsString> {
-        let mut flags = Flags(Vec::new());
+        let mut flags = CliFlags(Vec::new());
         flags.set("--output-format", "stream-json");
         flags.bare("--verbose");
         flags.set("--input-format", "stream-json");
@@ -62,7 +65,7 @@ impl Options {
         flags.0
     }
 
-    fn tool_flags(&self, flags: &mut Flags) {
+    fn tool_flags(&self, flags: &mut CliFlags) {
         match &self.tools {
             Some(ToolSet::Default) => flags.set("--tools", "default"),
             Some(ToolSet::Only(tools)) => flags.set("--tools", tools.join(",")),
@@ -85,8 +88,8 @@ impl Options {
     pub(super) fn all_allowed_tools(&self) -> Vec<String> {
         let mut allowed = self.allowed_tools.clone();
         match &self.skills {
-            Some(Skills::All) => allowed.push("Skill".to_owned()),
-            Some(Skills::Only(names)) => {
+            Some(SkillSelection::All) => allowed.push("Skill".to_owned()),
+            Some(SkillSelection::Only(names)) => {
                 allowed.extend(names.iter().map(|name| format!("Skill({name})")));
             }
             None => {}
@@ -94,7 +97,7 @@ impl Options {
         allowed
     }
 
-    fn permission_flags(&self, flags: &mut Flags) {
+    fn permission_flags(&self, flags: &mut CliFlags) {
         // Without a mode the CLI takes one from the settings, or one in which a model decides.
         let asks = self.can_use_tool.as_ref().map(|_| &PermissionMode::Default);
         let mode = self.permission_mode.as_ref().or(asks);
@@ -105,19 +108,19 @@ impl Options {
         flags.set_if("--permission-prompts", self.never_prompt.then_some("none"));
     }
 
-    fn model_flags(&self, flags: &mut Flags) {
+    fn model_flags(&self, flags: &mut CliFlags) {
         flags.set_if("--model", self.model.as_ref());
         flags.list_if("--fallback-model", &self.fallback_models);
         flags.list_if("--betas", &self.betas);
-        flags.set_if("--effort", self.effort.as_ref().map(super::Effort::as_str));
+        flags.set_if("--effort", self.effort.as_ref().map(super::EffortLevel::as_str));
         match self.thinking {
-            Some(Thinking::Adaptive) => flags.set("--thinking", "adaptive"),
-            Some(Thinking::Enabled { budget_tokens: 1.. }) | None => {}
-            Some(Thinking::Disabled | Thinking::Enabled { budget_tokens: 0 }) => {
+            Some(ThinkingConfig::Adaptive) => flags.set("--thinking", "adaptive"),
+            Some(ThinkingConfig::Enabled { budget_tokens: 1.. }) | None => {}
+            Some(ThinkingConfig::Disabled | ThinkingConfig::Enabled { budget_tokens: 0 }) => {
                 flags.set("--thinking", "disabled");
             }
         }
-        if let Some(Thinking::Enabled { budget_tokens: tokens @ 1.. }) = self.thinking {
+        if let Some(ThinkingConfig::Enabled { budget_tokens: tokens @ 1.. }) = self.thinking {
             flags.set("--max-thinking-tokens", tokens.to_string());
         }
         flags.set_if(
@@ -136,7 +139,7 @@ impl Options {
         flags.set_if("--agent", self.agent.as_ref());
     }
 
-    fn conversation_flags(&self, flags: &mut Flags) {
+    fn conversation_flags(&self, flags: &mut CliFlags) {
         flags.bare_if("--continue", self.continue_last);
         flags.set_if("--resume", self.resume.as_ref());
         flags.set_if("--session-id", self.session_id.as_ref());
@@ -149,10 +152,10 @@ impl Options {
         flags.bare_if("--include-hook-events", self.hook_events);
     }
 
-    fn process_flags(&self, flags: &mut Flags) {
+    fn process_flags(&self, flags: &mut CliFlags) {
         match (&self.settings, self.sandbox_settings()) {
-            (Some(Settings::File(path)), _) => flags.set("--settings", path),
-            (Some(Settings::Json(settings)), sandbox) => {
+            (Some(SettingsOverride::File(path)), _) => flags.set("--settings", path),
+            (Some(SettingsOverride::Json(settings)), sandbox) => {
                 let mut settings = settings.clone();
                 if let Some(sandbox) = sandbox {
                     merge(&mut settings, Map::from_iter([("sandbox".to_owned(), sandbox)]));

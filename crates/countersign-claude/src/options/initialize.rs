@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Options, Skills, SystemPrompt};
+use super::{Options, SkillSelection, SystemPrompt};
 use crate::hook::HookMatcher;
 
 impl Options {
@@ -30,7 +30,7 @@ impl Options {
             SystemPrompt::Text(parts) => set("systemPrompt", Some(json!(parts))),
             SystemPrompt::ClaudeCode { append, exclude_dynamic_sections } => {
                 set("appendSystemPrompt", append.as_ref().map(|text| json!(text)));
-                set("excludeDynamicSections", on(*exclude_dynamic_sections));
+                set("excludeDynamicSections", true_if(*exclude_dynamic_sections));
             }
             SystemPrompt::File(_) => {}
         }
@@ -39,18 +39,18 @@ impl Options {
         set("toolAliases", (!self.tool_aliases.is_empty()).then(|| json!(self.tool_aliases)));
         set("agents", (!self.agents.is_empty()).then(|| json!(self.agents)));
         set("title", self.title.as_ref().map(|it| json!(it)));
-        if let Some(Skills::Only(names)) = &self.skills {
+        if let Some(SkillSelection::Only(names)) = &self.skills {
             set("skills", Some(json!(names)));
         }
-        set("promptSuggestions", on(self.prompt_suggestions));
-        set("agentProgressSummaries", on(self.agent_progress_summaries));
-        set("forwardSubagentText", on(self.forward_subagent_text));
+        set("promptSuggestions", true_if(self.prompt_suggestions));
+        set("agentProgressSummaries", true_if(self.agent_progress_summaries));
+        set("forwardSubagentText", true_if(self.forward_subagent_text));
         set("supportedDialogKinds", self.dialogs.as_ref().map(|(kinds, _)| json!(kinds)));
-        set("perTaskStopAffordance", on(self.per_task_stop));
+        set("perTaskStopAffordance", true_if(self.per_task_stop));
         fields
     }
 }
 
-fn on(wanted: bool) -> Option<Value> {
+fn true_if(wanted: bool) -> Option<Value> {
     wanted.then_some(Value::Bool(true))
 }

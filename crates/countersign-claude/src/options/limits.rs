@@ -13,7 +13,7 @@ pub const BACKLOG_LIMIT: usize = 256 * 1024 * 1024;
 
 /// What bounds a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct SessionLimits {
     /// The longest line that is read.
     pub(crate) line: usize,
     /// The most unread messages before partial ones are dropped.
@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) background: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             line: LINE_LIMIT,

@@ -7,7 +7,7 @@ use super::{AgentDefinition, Options};
 
 /// How hard the model thinks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effort {
+pub enum EffortLevel {
     /// The least.
     Low,
     /// A little.
@@ -22,7 +22,7 @@ pub enum Effort {
     Other(String),
 }
 
-impl Effort {
+impl EffortLevel {
     /// Returns the CLI's word for it.
     pub fn as_str(&self) -> &str {
         match self {
@@ -36,7 +36,7 @@ impl Effort {
     }
 }
 
-impl Serialize for Effort {
+impl Serialize for EffortLevel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -44,7 +44,7 @@ impl Serialize for Effort {
 
 /// Whether the model thinks before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkingConfig {
     /// As it sees fit.
     Adaptive,
     /// With a budget in tokens; a budget of 0 is [`Disabled`](Self::Disabled).
@@ -121,13 +121,13 @@ impl Options {
     }
 
     /// Sets how hard the model thinks.
-    pub fn effort(mut self, effort: Effort) -> Self {
+    pub fn effort(mut self, effort: EffortLevel) -> Self {
         self.effort = Some(effort);
         self
     }
 
     /// Sets whether the model thinks before it answers.
-    pub fn thinking(mut self, thinking: Thinking) -> Self {
+    pub fn thinking(mut self, thinking: ThinkingConfig) -> Self {
         self.thinking = Some(thinking);
         self
     }

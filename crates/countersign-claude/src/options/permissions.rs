@@ -28,12 +28,12 @@ impl Options {
     /// [deadline](Self::permission_deadline), is a denial.
     ///
     /// ```
-    /// use countersign_claude::{Decision, Options, ToolRequest};
+    /// use countersign_claude::{PermissionResult, Options, ToolRequest};
     ///
     /// let options = Options::new().can_use_tool(async |request: ToolRequest| {
     ///     match request.tool_name.as_str() {
-    ///         "Read" | "Glob" => Decision::allow(),
-    ///         _ => Decision::deny("only reading is allowed here"),
+    ///         "Read" | "Glob" => PermissionResult::allow(),
+    ///         _ => PermissionResult::deny("only reading is allowed here"),
     ///     }
     /// });
     /// ```

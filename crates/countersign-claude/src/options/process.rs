@@ -10,7 +10,7 @@ use super::Options;
 
 /// Where settings come from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Settings {
+pub enum SettingsOverride {
     /// A file.
     File(PathBuf),
     /// The settings themselves.
@@ -44,9 +44,9 @@ impl SettingSource {
 
 /// What is told each line the CLI writes to its error output.
 #[derive(Clone)]
-pub struct StderrLine(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
+pub struct StderrCallback(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
 
-impl fmt::Debug for StderrLine {
+impl fmt::Debug for StderrCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StderrLine")
     }
@@ -54,7 +54,7 @@ impl fmt::Debug for StderrLine {
 
 impl Options {
     /// Sets settings on top of those from [`setting_sources`](Self::setting_sources).
-    pub fn settings(mut self, settings: Settings) -> Self {
+    pub fn settings(mut self, settings: SettingsOverride) -> Self {
         self.settings = Some(settings);
         self
     }
@@ -155,7 +155,7 @@ impl Options {
 
     /// Is told each line of the CLI's error output. The last of it is in every error anyway.
     pub fn stderr(mut self, line: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.stderr = Some(StderrLine(Arc::new(line)));
+        self.stderr = Some(StderrCallback(Arc::new(line)));
         self
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::hook::HookEvent;
 use crate::mcp::{McpServer, McpServerConfig};
-use crate::permission::{Decision, DialogAnswer, ElicitationAnswer};
+use crate::permission::{DialogAnswer, ElicitationAnswer, PermissionResult};
 use crate::{HookMatcher, TranscriptBatch};
 
 /// The command line of a session without options.
@@ -25,13 +25,13 @@ fn tools_become_flags() {
     flags(new().default_tools(), &["--tools=default"]);
     flags(new().allowed_tools(["Read", "Bash(ls:*)"]), &["--allowedTools=Read,Bash(ls:*)"]);
     flags(new().disallowed_tools(["Bash(rm:*)"]), &["--disallowedTools=Bash(rm:*)"]);
-    flags(new().skills(Skills::All), &["--allowedTools=Skill"]);
+    flags(new().skills(SkillSelection::All), &["--allowedTools=Skill"]);
     flags(
-        new().allowed_tools(["Read"]).skills(Skills::Only(vec!["pdf".into()])),
+        new().allowed_tools(["Read"]).skills(SkillSelection::Only(vec!["pdf".into()])),
         &["--allowedTools=Read,Skill(pdf)"],
     );
     flags(new().plugin("/p"), &["--plugin-dir=/p"]);
-    let quiet = Plugin { path: "/p".into(), without_mcp: true };
+    let quiet = SdkPluginConfig { path: "/p".into(), without_mcp: true };
     flags(new().plugin(quiet), &["--plugin-dir-no-mcp=/p"]);
 }
 
@@ -71,12 +71,12 @@ fn mcp_servers_become_flags_unless_they_run_here() {
 fn permissions_become_flags() {
     flags(new().permission_mode(PermissionMode::Plan), &["--permission-mode=plan"]);
     flags(
-        new().can_use_tool(async |_| Decision::allow()),
+        new().can_use_tool(async |_| PermissionResult::allow()),
         &["--permission-mode=default", "--permission-prompt-tool=stdio"],
     );
     flags(
         new()
-            .can_use_tool(async |_| Decision::allow())
+            .can_use_tool(async |_| PermissionResult::allow())
             .permission_mode(PermissionMode::AcceptEdits),
         &["--permission-mode=acceptEdits", "--permission-prompt-tool=stdio"],
     );
@@ -95,14 +95,14 @@ fn the_model_becomes_flags() {
     flags(new().model("opus"), &["--model=opus"]);
     flags(new().fallback_model("a").fallback_model("b"), &["--fallback-model=a,b"]);
     flags(new().beta("x").beta("y"), &["--betas=x,y"]);
-    flags(new().effort(Effort::XHigh), &["--effort=xhigh"]);
-    flags(new().thinking(Thinking::Adaptive), &["--thinking=adaptive"]);
-    flags(new().thinking(Thinking::Disabled), &["--thinking=disabled"]);
+    flags(new().effort(EffortLevel::XHigh), &["--effort=xhigh"]);
+    flags(new().thinking(ThinkingConfig::Adaptive), &["--thinking=adaptive"]);
+    flags(new().thinking(ThinkingConfig::Disabled), &["--thinking=disabled"]);
     flags(
-        new().thinking(Thinking::Enabled { budget_tokens: 8000 }),
+        new().thinking(ThinkingConfig::Enabled { budget_tokens: 8000 }),
         &["--max-thinking-tokens=8000"],
     );
-    flags(new().thinking(Thinking::Enabled { budget_tokens: 0 }), &["--thinking=disabled"]);
+    flags(new().thinking(ThinkingConfig::Enabled { budget_tokens: 0 }), &["--thinking=disabled"]);
     flags(new().thinking_display(ThinkingDisplay::Summarized), &["--thinking-display=summarized"]);
     flags(new().thinking_display(ThinkingDisplay::Omitted), &["--thinking-display=omitted"]);
     flags(new().max_turns(3), &["--max-turns=3"]);
@@ -131,10 +131,10 @@ fn the_conversation_becomes_flags() {
 
 #[test]
 fn the_process_becomes_flags() {
-    flags(new().settings(Settings::File("/s.json".into())), &["--settings=/s.json"]);
+    flags(new().settings(SettingsOverride::File("/s.json".into())), &["--settings=/s.json"]);
     flags(
         new()
-            .settings(Settings::Json(map(json!({ "a": 1, "sandbox": { "b": 2 } }))))
+            .settings(SettingsOverride::Json(map(json!({ "a": 1, "sandbox": { "b": 2 } }))))
             .sandbox(map(json!({ "enabled": true }))),
         &[r#"--settings={"a":1,"sandbox":{"b":2,"enabled":true,"failIfUnavailable":true}}"#],
     );
@@ -195,7 +195,7 @@ fn what_is_long_or_live_travels_in_initialize() {
         base().output_schema(json!({ "type": "object" })),
         json!({ "jsonSchema": { "type": "object" } }),
     );
-    initialize(base().skills(Skills::Only(vec!["a".into()])), json!({ "skills": ["a"] }));
+    initialize(base().skills(SkillSelection::Only(vec!["a".into()])), json!({ "skills": ["a"] }));
     initialize(base().prompt_suggestions(), json!({ "promptSuggestions": true }));
     initialize(base().agent_progress_summaries(), json!({ "agentProgressSummaries": true }));
     initialize(base().forward_subagent_text(), json!({ "forwardSubagentText": true }));
@@ -217,7 +217,7 @@ fn a_subagent_says_only_what_was_said_about_it() {
         disallowed_tools: Some(vec!["Bash".into()]),
         max_turns: Some(3),
         permission_mode: Some(PermissionMode::Plan),
-        effort: Some(Effort::High),
+        effort: Some(EffortLevel::High),
         ..AgentDefinition::new("reviews", "You review.")
     };
     initialize(
@@ -231,7 +231,7 @@ fn a_subagent_says_only_what_was_said_about_it() {
 
 #[test]
 fn the_environment_is_inherited_without_what_speaks_of_another_session() {
-    let outer = || -> Variables {
+    let outer = || -> EnvironmentVariables {
         [("PATH", "/bin"), ("CLAUDECODE", "1"), ("NODE_OPTIONS", "x"), ("TRACEPARENT", "t")]
             .into_iter()
             .collect()
@@ -244,7 +244,7 @@ fn the_environment_is_inherited_without_what_speaks_of_another_session() {
         ("CLAUDE_CODE_SDK_READS_STARTUP_MARKS", "1"),
     ];
     let environment = |options: Options, also: &[(&str, &str)]| {
-        let expected: Variables = own.iter().chain(also).copied().collect();
+        let expected: EnvironmentVariables = own.iter().chain(also).copied().collect();
         assert_eq!(pairs(&options.variables(outer())), pairs(&expected));
     };
     environment(new(), &[("PATH", "/bin")]);
@@ -271,7 +271,7 @@ fn the_environment_is_inherited_without_what_speaks_of_another_session() {
 
 #[test]
 fn options_that_contradict_each_other_are_refused() {
-    let guarded = || new().can_use_tool(async |_| Decision::allow());
+    let guarded = || new().can_use_tool(async |_| PermissionResult::allow());
     let bypass = || PermissionMode::BypassPermissions;
     refused(guarded().permission_mode(bypass()), &OptionsError::CallbackWithBypass);
     refused(guarded().allow_dangerously_skip_permissions(), &OptionsError::CallbackWithBypass);
@@ -295,7 +295,7 @@ fn options_that_contradict_each_other_are_refused() {
     refused(new().session_id(id).resume("y"), &OptionsError::SessionIdOfResumed);
     assert_eq!(new().session_id(id).resume("y").fork_session().check(), Ok(()));
     refused(
-        new().settings(Settings::File("/s".into())).sandbox(Map::new()),
+        new().settings(SettingsOverride::File("/s".into())).sandbox(Map::new()),
         &OptionsError::SandboxWithFile,
     );
     refused(
@@ -319,17 +319,18 @@ fn options_that_contradict_each_other_are_refused() {
 #[test]
 fn a_skill_has_a_name_that_stays_one_name() {
     for bad in ["", "*", "a,b", "a(b)", "x:*", "/x", "\\\\x", "x\\", " x", "x\n", "\u{feff}x"] {
-        let skills = Skills::Only(vec![bad.into()]);
+        let skills = SkillSelection::Only(vec![bad.into()]);
         refused(new().skills(skills), &OptionsError::SkillName(bad.into()));
     }
-    assert_eq!(new().skills(Skills::Only(vec!["my-plugin:pdf".into()])).check(), Ok(()));
+    assert_eq!(new().skills(SkillSelection::Only(vec!["my-plugin:pdf".into()])).check(), Ok(()));
 }
 
 #[test]
 fn a_tool_allowed_as_a_whole_hides_the_callback() {
     let allowed = ["Read", "Glob()", "Grep(*)", "Bash(ls:*)"];
     assert_eq!(new().allowed_tools(allowed).shadowed_tools(), [""; 0]);
-    let guarded = new().can_use_tool(async |_| Decision::allow()).skills(Skills::All);
+    let guarded =
+        new().can_use_tool(async |_| PermissionResult::allow()).skills(SkillSelection::All);
     assert_eq!(guarded.allowed_tools(allowed).shadowed_tools(), ["Read", "Glob", "Grep", "Skill"]);
 }
 
@@ -353,7 +354,7 @@ fn map(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-fn pairs(variables: &Variables) -> Vec<(&std::ffi::OsString, &std::ffi::OsString)> {
+fn pairs(variables: &EnvironmentVariables) -> Vec<(&std::ffi::OsString, &std::ffi::OsString)> {
     variables.iter().collect()
 }
 

@@ -16,7 +16,7 @@ pub enum ToolSet {
 
 /// Which skills a session may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Skills {
+pub enum SkillSelection {
     /// Every skill that is found.
     All,
     /// Only these.
@@ -25,14 +25,14 @@ pub enum Skills {
 
 /// A plugin on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plugin {
+pub struct SdkPluginConfig {
     /// Its folder.
     pub path: PathBuf,
     /// Whether its MCP servers stay off.
     pub without_mcp: bool,
 }
 
-impl<P: Into<PathBuf>> From<P> for Plugin {
+impl<P: Into<PathBuf>> From<P> for SdkPluginConfig {
     fn from(path: P) -> Self {
         Self { path: path.into(), without_mcp: false }
     }
@@ -70,13 +70,13 @@ impl Options {
 
     /// Chooses the skills. They are found only where [`setting_sources`](Self::setting_sources)
     /// lets the CLI look.
-    pub fn skills(mut self, skills: Skills) -> Self {
+    pub fn skills(mut self, skills: SkillSelection) -> Self {
         self.skills = Some(skills);
         self
     }
 
     /// Loads a plugin from a folder.
-    pub fn plugin(mut self, plugin: impl Into<Plugin>) -> Self {
+    pub fn plugin(mut self, plugin: impl Into<SdkPluginConfig>) -> Self {
         self.plugins.push(plugin.into());
         self
     }

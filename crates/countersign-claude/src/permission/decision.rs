@@ -8,7 +8,7 @@ use super::PermissionUpdate;
 /// The answer to a permission request.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a decision counts only when it is returned"]
-pub enum Decision {
+pub enum PermissionResult {
     /// The call runs.
     Allow {
         /// What it runs with, if not with what the model wrote.
@@ -39,7 +39,7 @@ pub enum DecisionClass {
     UserReject,
 }
 
-impl Decision {
+impl PermissionResult {
     /// Lets the call run as the model wrote it.
     pub fn allow() -> Self {
         Self::Allow { updated_input: None, updated_permissions: Vec::new(), class: None }
@@ -69,13 +69,17 @@ impl Decision {
     /// allow without one for a denial.
     pub(crate) fn to_wire(&self, asked: &Map<String, Value>, tool_use: Option<&str>) -> Value {
         let wire = match self {
-            Self::Allow { updated_input, updated_permissions, class } => Wire::Allow {
-                updated_input: updated_input.as_ref().unwrap_or(asked),
-                updated_permissions,
-                tool_use_id: tool_use,
-                decision_classification: *class,
-            },
-            Self::Deny { message, interrupt } => Wire::Deny { message, interrupt: *interrupt },
+            Self::Allow { updated_input, updated_permissions, class } => {
+                PermissionResultWire::Allow {
+                    updated_input: updated_input.as_ref().unwrap_or(asked),
+                    updated_permissions,
+                    tool_use_id: tool_use,
+                    decision_classification: *class,
+                }
+            }
+            Self::Deny { message, interrupt } => {
+                PermissionResultWire::Deny { message, interrupt: *interrupt }
+            }
         };
         serde_json::to_value(wire).unwrap_or_else(
             |error| serde_json::json!({ "behavior": "deny", "message": error.to_string() }),
@@ -85,7 +89,7 @@ impl Decision {
 
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
-enum Wire<'a> {
+enum PermissionResultWire<'a> {
     #[serde(rename_all = "camelCase")]
     Allow {
         updated_input: &'a Map<String, Value>,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Decision, PermissionUpdate};
+use super::{PermissionResult, PermissionUpdate};
 
 /// A tool call that waits for a decision.
 #[derive(Clone, Debug, Deserialize)]
@@ -57,7 +57,7 @@ pub struct ToolRequest {
     pub agent_id: Option<String>,
     /// The MCP server the tool belongs to.
     #[serde(default)]
-    pub mcp_server: Option<ToolServer>,
+    pub mcp_server: Option<ToolServerInfo>,
     /// The id of this question.
     #[serde(skip)]
     pub request_id: String,
@@ -84,7 +84,7 @@ pub struct MatchedRule {
 
 /// The MCP server a tool belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct ToolServer {
+pub struct ToolServerInfo {
     /// Its name.
     pub name: String,
     /// Where it was configured.
@@ -103,15 +103,15 @@ where
 /// Whoever answers permission requests; an async closure will do.
 pub trait PermissionHandler: Send + Sync + 'static {
     /// Decides on one call.
-    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision>;
+    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, PermissionResult>;
 }
 
 impl<F, R> PermissionHandler for F
 where
     F: Fn(ToolRequest) -> R + Send + Sync + 'static,
-    R: Future<Output = Decision> + Send + 'static,
+    R: Future<Output = PermissionResult> + Send + 'static,
 {
-    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, Decision> {
+    fn decide(&self, request: ToolRequest) -> BoxFuture<'static, PermissionResult> {
         Box::pin(self(request))
     }
 }

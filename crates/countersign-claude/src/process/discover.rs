@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::options::Variables;
+use crate::options::EnvironmentVariables;
 
 /// Places below the home folder that installers use.
 const HOME_PLACES: [&str; 5] = [
@@ -20,18 +20,21 @@ const HOME_PLACES: [&str; 5] = [
      name it with `cli_path`. Searched: {}",
     .searched.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
 )]
-pub struct NotFound {
+pub struct CliNotFoundError {
     /// Where it was searched.
     pub searched: Vec<PathBuf>,
 }
 
 /// Finds the program: the given one, else `claude` on the path, else where installers put it.
-pub fn find(given: Option<&Path>, variables: &Variables) -> Result<PathBuf, NotFound> {
+pub fn find_cli(
+    given: Option<&Path>,
+    variables: &EnvironmentVariables,
+) -> Result<PathBuf, CliNotFoundError> {
     let places = match given {
         Some(path) if path.components().count() > 1 => vec![path.to_owned()],
-        Some(name) => on_path(name, variables),
+        Some(name) => candidates_on_path(name, variables),
         None => {
-            let mut places = on_path(Path::new(PROGRAM), variables);
+            let mut places = candidates_on_path(Path::new(PROGRAM), variables);
             let home = variables.get("HOME").or_else(|| variables.get("USERPROFILE"));
             let home = home.map(Path::new).filter(|home| home.is_absolute());
             places.extend(home.into_iter().flat_map(|it| HOME_PLACES.map(|place| it.join(place))));
@@ -41,7 +44,7 @@ pub fn find(given: Option<&Path>, variables: &Variables) -> Result<PathBuf, NotF
     };
     match places.iter().find(|path| path.is_file()) {
         Some(found) => Ok(found.clone()),
-        None => Err(NotFound { searched: places }),
+        None => Err(CliNotFoundError { searched: places }),
     }
 }
 
@@ -49,7 +52,7 @@ pub fn find(given: Option<&Path>, variables: &Variables) -> Result<PathBuf, NotF
 const PROGRAM: &str = if cfg!(windows) { "claude.exe" } else { "claude" };
 
 /// Relative entries of the path are left out: what they mean is up to whoever owns the folder.
-fn on_path(name: &Path, variables: &Variables) -> Vec<PathBuf> {
+fn candidates_on_path(name: &Path, variables: &EnvironmentVariables) -> Vec<PathBuf> {
     let folders = variables.get("PATH").into_iter().flat_map(std::env::split_paths);
     folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).collect()
 }
@@ -89,15 +92,18 @@ mod tests {
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
             std::fs::write(place, "").unwrap();
         }
-        let variables = |path: &Path| -> Variables {
+        let variables = |path: &Path| -> EnvironmentVariables {
             [("PATH", path.as_os_str()), ("HOME", home.as_os_str())].into_iter().collect()
         };
-        assert_eq!(find(None, &variables(&bin)), Ok(bin.join("claude")));
-        assert_eq!(find(None, &variables(Path::new("bin"))), Ok(home.join(".local/bin/claude")));
+        assert_eq!(find_cli(None, &variables(&bin)), Ok(bin.join("claude")));
+        assert_eq!(
+            find_cli(None, &variables(Path::new("bin"))),
+            Ok(home.join(".local/bin/claude"))
+        );
         let missing = folder.path().join("nowhere");
         assert_eq!(
-            find(Some(&missing), &variables(&bin)),
-            Err(NotFound { searched: vec![missing] })
+            find_cli(Some(&missing), &variables(&bin)),
+            Err(CliNotFoundError { searched: vec![missing] })
         );
     }
 }

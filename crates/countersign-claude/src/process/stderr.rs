@@ -9,8 +9,8 @@ use tokio::io::AsyncRead;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::options::StderrLine;
-use crate::transport::{Line, Lines};
+use crate::options::StderrCallback;
+use crate::transport::{OutputLine, OutputLineReader};
 
 /// How much is kept.
 const KEPT: usize = 8 * 1024;
@@ -30,12 +30,12 @@ pub struct StderrTail {
 
 impl StderrTail {
     /// Returns the tail of a peer that has no error output.
-    pub fn none() -> Self {
+    pub fn empty() -> Self {
         Self { kept: Arc::default(), over: watch::channel(true).1 }
     }
 
     /// Reads an error output to its end, in a task of its own.
-    pub(crate) fn follow<R>(output: R, each: Option<StderrLine>) -> Self
+    pub(crate) fn spawn_reader<R>(output: R, each: Option<StderrCallback>) -> Self
     where
         R: AsyncRead + Unpin + Send + 'static,
     {
@@ -43,16 +43,16 @@ impl StderrTail {
         let tail = Self { kept: Arc::default(), over: is_over };
         let kept = tail.clone();
         tokio::spawn(async move {
-            let mut lines = Lines::new(output, LINE_LIMIT);
+            let mut lines = OutputLineReader::new(output, LINE_LIMIT);
             while let Ok(Some(line)) = lines.next().await {
                 let text = match line {
-                    Line::Text(text) => text,
-                    Line::Oversize { bytes } => format!("[a line of {bytes} bytes]"),
-                    Line::NotText { bytes } => format!("[{bytes} bytes that are not text]"),
+                    OutputLine::Text(text) => text,
+                    OutputLine::Oversize { bytes } => format!("[a line of {bytes} bytes]"),
+                    OutputLine::NotText { bytes } => format!("[{bytes} bytes that are not text]"),
                 };
                 kept.keep(&text);
                 // A caller's function that panics must not stop the reading: the pipe would fill.
-                if let Some(StderrLine(each)) = &each
+                if let Some(StderrCallback(each)) = &each
                     && catch_unwind(AssertUnwindSafe(|| each(&text))).is_err()
                 {
                     tracing::warn!("the function given for stderr lines panicked");
@@ -78,7 +78,7 @@ impl StderrTail {
     }
 
     /// Returns it once the output has ended, or a moment has passed: a grandchild may hold it open.
-    pub(crate) async fn last_words(&mut self) -> String {
+    pub(crate) async fn text_after_exit(&mut self) -> String {
         let _ = timeout(LAST_WORDS, self.over.wait_for(|over| *over)).await;
         self.text()
     }

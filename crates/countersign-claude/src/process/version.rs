@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A version of the CLI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version {
+pub struct CliVersion {
     /// The first number.
     pub major: u32,
     /// The second number.
@@ -13,7 +13,7 @@ pub struct Version {
     pub patch: u32,
 }
 
-impl Version {
+impl CliVersion {
     /// The oldest CLI that speaks this protocol.
     pub const MINIMUM: Self = Self { major: 2, minor: 0, patch: 0 };
 
@@ -30,7 +30,7 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for CliVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
     }
@@ -42,10 +42,10 @@ mod tests {
 
     #[test]
     fn versions_compare_by_number() {
-        let new = Version::parse("2.1.325 (Claude Code)").unwrap();
-        assert_eq!(new, Version { major: 2, minor: 1, patch: 325 });
-        assert!(new > Version::parse("v2.1.19").unwrap());
-        assert!(Version::parse("1.0.128").unwrap() < Version::MINIMUM);
-        assert_eq!(Version::parse("unknown"), None);
+        let new = CliVersion::parse("2.1.325 (Claude Code)").unwrap();
+        assert_eq!(new, CliVersion { major: 2, minor: 1, patch: 325 });
+        assert!(new > CliVersion::parse("v2.1.19").unwrap());
+        assert!(CliVersion::parse("1.0.128").unwrap() < CliVersion::MINIMUM);
+        assert_eq!(CliVersion::parse("unknown"), None);
     }
 }

@@ -5,20 +5,20 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::entry::Entry;
-use super::place::SessionFile;
-use super::{SessionError, file, info};
+use super::session_files::SessionFile;
+use super::transcript_entry::TranscriptEntry;
+use super::{SessionError, info, line_file};
 
 /// How a session is copied.
 #[derive(Clone, Debug, Default)]
-pub struct Fork {
+pub struct ForkSessionOptions {
     up_to: Option<String>,
     title: Option<String>,
 }
 
-impl Fork {
+impl ForkSessionOptions {
     /// All of it, under its title and `(fork)`.
-    pub fn whole() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
@@ -40,16 +40,25 @@ impl Fork {
 /// Fields that hold the `uuid` of another entry.
 const LINKS: [&str; 4] = ["parentUuid", "logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"];
 
-pub(super) fn copy(session: &SessionFile, id: &str, fork: &Fork) -> Result<Uuid, SessionError> {
-    let mut copied =
-        Copied { from: id, new: Uuid::new_v4(), uuids: HashMap::new(), text: String::new() };
+pub(super) fn fork_session(
+    session: &SessionFile,
+    id: &str,
+    fork: &ForkSessionOptions,
+) -> Result<Uuid, SessionError> {
+    let mut copied = TranscriptCopy {
+        from: id,
+        new: Uuid::new_v4(),
+        uuids: HashMap::new(),
+        text: String::new(),
+    };
     let mut is_complete = false;
     let mut add = |line: &str| {
         if !is_complete {
             is_complete = copied.add(line).is_some_and(|uuid| Some(&uuid) == fork.up_to.as_ref());
         }
     };
-    file::each_line(&session.path, &mut add).map_err(SessionError::at(&session.path))?;
+    line_file::for_each_line(&session.path, &mut add)
+        .map_err(SessionError::disk_error(&session.path))?;
     if let (Some(message), false) = (&fork.up_to, is_complete) {
         return Err(SessionError::NoMessage { id: id.to_owned(), message: message.clone() });
     }
@@ -59,16 +68,17 @@ pub(super) fn copy(session: &SessionFile, id: &str, fork: &Fork) -> Result<Uuid,
     let title = if let Some(title) = &fork.title {
         title.trim().to_owned()
     } else {
-        let info = info::read(session).map_err(SessionError::at(&session.path))?;
+        let info =
+            info::read_session_info(session).map_err(SessionError::disk_error(&session.path))?;
         format!("{} (fork)", info.summary)
     };
     copied.push(&json!({"type": "custom-title", "customTitle": title, "sessionId": copied.new}));
     let path = session.path.with_file_name(format!("{}.jsonl", copied.new));
-    file::create(&path, &copied.text).map_err(SessionError::at(&path))?;
+    line_file::create(&path, &copied.text).map_err(SessionError::disk_error(&path))?;
     Ok(copied.new)
 }
 
-struct Copied<'a> {
+struct TranscriptCopy<'a> {
     from: &'a str,
     new: Uuid,
     /// Old ids and new ones: no two entries anywhere share one.
@@ -76,10 +86,10 @@ struct Copied<'a> {
     text: String,
 }
 
-impl Copied<'_> {
+impl TranscriptCopy<'_> {
     /// Copies an entry that is part of the conversation; returns what its id was.
     fn add(&mut self, line: &str) -> Option<String> {
-        let entry = Entry::read(line)?;
+        let entry = TranscriptEntry::parse(line)?;
         let is_link = matches!(entry.kind.as_str(), "user" | "assistant" | "attachment" | "system");
         let is_kept = is_link && entry.uuid.is_some() || entry.kind == "content-replacement";
         if !is_kept || entry.is_sidechain {

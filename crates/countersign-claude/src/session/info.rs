@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::entry::Entry;
-use super::file;
-use super::place::SessionFile;
-use crate::message::{Block, Content};
+use super::line_file;
+use super::session_files::SessionFile;
+use super::transcript_entry::TranscriptEntry;
+use crate::message::{ContentBlock, MessageContent};
 
 /// As much of a prompt as makes a title.
 const LONGEST_TITLE: usize = 200;
@@ -42,19 +42,19 @@ pub struct SessionInfo {
 }
 
 /// Reads what a session is about.
-pub(super) fn read(session: &SessionFile) -> io::Result<SessionInfo> {
-    let (start, end) = file::ends(&session.path)?;
-    let mut found = Found::default();
+pub(super) fn read_session_info(session: &SessionFile) -> io::Result<SessionInfo> {
+    let (start, end) = line_file::read_both_ends(&session.path)?;
+    let mut found = SessionInfoScan::default();
     for line in start.lines().chain(end.lines()) {
         found.add(line.trim());
     }
-    if found.summary().is_none() && session.size > file::END {
+    if found.summary().is_none() && session.size > line_file::END {
         // The lines at both ends are longer than what was read of them.
-        found = Found::default();
-        file::each_line(&session.path, |line| found.add(line))?;
+        found = SessionInfoScan::default();
+        line_file::for_each_line(&session.path, |line| found.add(line))?;
     }
     // Newer CLIs keep the title beside the file too, for when it is in the middle of it.
-    found.custom_title = found.custom_title.or_else(|| title_beside(session));
+    found.custom_title = found.custom_title.or_else(|| read_custom_title_file(session));
     Ok(SessionInfo {
         id: session.id,
         summary: found.summary().unwrap_or_default(),
@@ -71,7 +71,7 @@ pub(super) fn read(session: &SessionFile) -> io::Result<SessionInfo> {
 }
 
 #[derive(Default)]
-struct Found {
+struct SessionInfoScan {
     custom_title: Option<String>,
     ai_title: Option<String>,
     last_prompt: Option<String>,
@@ -85,10 +85,10 @@ struct Found {
     has_said: bool,
 }
 
-impl Found {
+impl SessionInfoScan {
     fn add(&mut self, line: &str) {
-        let Some(entry) = Entry::read(line) else { return };
-        if entry.is_said() && !self.has_said {
+        let Some(entry) = TranscriptEntry::parse(line) else { return };
+        if entry.is_conversation() && !self.has_said {
             self.has_said = true;
             self.is_sidechain = entry.is_sidechain;
         }
@@ -96,17 +96,17 @@ impl Found {
             self.first_prompt = typed_prompt(&entry);
         }
         // Where and when it began does not change; the rest is as it was last said.
-        first(&mut self.cwd, entry.cwd);
-        first(&mut self.git_branch, entry.git_branch);
-        first(&mut self.created_at, entry.timestamp);
-        last(&mut self.custom_title, entry.custom_title);
-        last(&mut self.ai_title, entry.ai_title);
-        last(&mut self.last_prompt, entry.last_prompt);
+        set_if_unset(&mut self.cwd, entry.cwd);
+        set_if_unset(&mut self.git_branch, entry.git_branch);
+        set_if_unset(&mut self.created_at, entry.timestamp);
+        set_if_some(&mut self.custom_title, entry.custom_title);
+        set_if_some(&mut self.ai_title, entry.ai_title);
+        set_if_some(&mut self.last_prompt, entry.last_prompt);
         if entry.kind == "summary" {
-            last(&mut self.summary, entry.summary);
+            set_if_some(&mut self.summary, entry.summary);
         }
         if entry.kind == "tag" {
-            last(&mut self.tag, entry.tag);
+            set_if_some(&mut self.tag, entry.tag);
         }
     }
 
@@ -119,44 +119,44 @@ impl Found {
             &self.first_prompt,
         ];
         let title = titles.into_iter().flatten().find(|title| !title.trim().is_empty())?;
-        Some(shortened(title))
+        Some(shorten_title(title))
     }
 }
 
-fn first(known: &mut Option<String>, said: Option<String>) {
+fn set_if_unset(known: &mut Option<String>, said: Option<String>) {
     if known.is_none() {
         *known = said;
     }
 }
 
-fn last(known: &mut Option<String>, said: Option<String>) {
+fn set_if_some(known: &mut Option<String>, said: Option<String>) {
     if said.is_some() {
         *known = said;
     }
 }
 
 /// What somebody typed; results of tools and what the CLI wraps commands in is not typed.
-fn typed_prompt(entry: &Entry<'_>) -> Option<String> {
+fn typed_prompt(entry: &TranscriptEntry<'_>) -> Option<String> {
     #[derive(Deserialize)]
-    struct Said {
-        content: Content,
+    struct UserPromptBody {
+        content: MessageContent,
     }
 
     if entry.kind != "user" || entry.is_meta {
         return None;
     }
-    let said: Said = serde_json::from_str(entry.message?.get()).ok()?;
-    if said.content.blocks().iter().any(|block| matches!(block, Block::ToolResult(_))) {
+    let said: UserPromptBody = serde_json::from_str(entry.message?.get()).ok()?;
+    if said.content.blocks().iter().any(|block| matches!(block, ContentBlock::ToolResult(_))) {
         return None;
     }
     let text = said.content.text();
     let is_wrapped = ["<command-", "<local-command-", "<bash-", "<task-notification", "[Request"]
         .iter()
         .any(|start| text.trim_start().starts_with(start));
-    (!is_wrapped && !text.trim().is_empty()).then(|| shortened(&text))
+    (!is_wrapped && !text.trim().is_empty()).then(|| shorten_title(&text))
 }
 
-fn shortened(text: &str) -> String {
+fn shorten_title(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST_TITLE {
         return line;
@@ -165,13 +165,13 @@ fn shortened(text: &str) -> String {
     format!("{}…", start.trim_end())
 }
 
-fn title_beside(session: &SessionFile) -> Option<String> {
+fn read_custom_title_file(session: &SessionFile) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Beside {
+    struct CustomTitleFile {
         custom_title: String,
     }
 
     let text = std::fs::read_to_string(session.folder().join("custom-title.json")).ok()?;
-    Some(serde_json::from_str::<Beside>(&text).ok()?.custom_title)
+    Some(serde_json::from_str::<CustomTitleFile>(&text).ok()?.custom_title)
 }

@@ -10,14 +10,14 @@ const ID: &str = "11111111-1111-4111-8111-111111111111";
 
 #[test]
 fn without_a_folder_there_are_no_sessions() {
-    let sessions = Sessions::at("/nowhere/at/all");
-    assert_eq!(sessions.list(&Listed::all()).unwrap(), []);
+    let sessions = StoredSessions::from_config_dir("/nowhere/at/all");
+    assert_eq!(sessions.list(&ListSessionsOptions::all()).unwrap(), []);
     assert!(matches!(sessions.info(ID), Err(SessionError::NotFound(_))));
 }
 
 #[test]
 fn an_id_that_is_none_never_becomes_a_path() {
-    let sessions = Sessions::at("/nowhere/at/all");
+    let sessions = StoredSessions::from_config_dir("/nowhere/at/all");
     for id in ["", "../../etc/passwd", "*", "11111111"] {
         assert!(matches!(sessions.delete(id), Err(SessionError::NotAnId(_))), "{id}");
     }
@@ -62,7 +62,7 @@ fn a_title_between_long_lines_is_found() {
 #[test]
 fn a_session_without_a_word_is_not_listed() {
     let place = Place::with(&[json!({"type": "cost-state"})]);
-    assert_eq!(place.sessions().list(&Listed::all()).unwrap(), []);
+    assert_eq!(place.sessions().list(&ListSessionsOptions::all()).unwrap(), []);
     assert_eq!(place.sessions().info(ID).unwrap().summary, "");
 }
 
@@ -151,7 +151,7 @@ fn a_fork_has_ids_of_its_own_and_the_same_words() {
         json!({"type": "progress", "uuid": "p1", "parentUuid": "x1"}),
         assistant("a1", "x1", "m1", &json!([{"type": "text", "text": "hello"}])),
     ]);
-    let forked = place.sessions().fork(ID, &Fork::whole()).unwrap().to_string();
+    let forked = place.sessions().fork(ID, &ForkSessionOptions::new()).unwrap().to_string();
     let old = place.sessions().messages(ID).unwrap();
     let new = place.sessions().messages(&forked).unwrap();
     assert_eq!(texts(&new), texts(&old));
@@ -169,11 +169,11 @@ fn a_fork_has_ids_of_its_own_and_the_same_words() {
 #[test]
 fn a_fork_can_end_earlier() {
     let place = Place::with(&[user("u1", None, "hi"), user("u2", Some("u1"), "bye")]);
-    let fork = Fork::whole().up_to("u1").title("Only the start");
+    let fork = ForkSessionOptions::new().up_to("u1").title("Only the start");
     let forked = place.sessions().fork(ID, &fork).unwrap().to_string();
     assert_eq!(texts(&place.sessions().messages(&forked).unwrap()), ["hi"]);
     assert_eq!(place.sessions().info(&forked).unwrap().summary, "Only the start");
-    let missing = place.sessions().fork(ID, &Fork::whole().up_to("u9"));
+    let missing = place.sessions().fork(ID, &ForkSessionOptions::new().up_to("u9"));
     assert!(matches!(missing, Err(SessionError::NoMessage { .. })));
 }
 
@@ -203,16 +203,16 @@ fn sessions_are_listed_newest_first_and_by_directory() {
         place.sessions().info(ID).unwrap().last_modified + std::time::Duration::from_secs(9);
     fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
 
-    let listed = |listed: Listed| {
+    let listed = |listed: ListSessionsOptions| {
         let sessions = place.sessions().list(&listed).unwrap();
         sessions.into_iter().map(|info| info.summary).collect::<Vec<_>>()
     };
-    assert_eq!(listed(Listed::all()), ["new", "old"]);
-    assert_eq!(listed(Listed::all().limit(1)), ["new"]);
-    assert_eq!(listed(Listed::all().offset(1)), ["old"]);
-    assert_eq!(listed(Listed::all().directory("/home/ana/project")), ["old"]);
-    assert_eq!(listed(Listed::all().directory("/somewhere/else/quite/long")), ["new"]);
-    assert_eq!(listed(Listed::all().directory("/home/bo")), [] as [&str; 0]);
+    assert_eq!(listed(ListSessionsOptions::all()), ["new", "old"]);
+    assert_eq!(listed(ListSessionsOptions::all().limit(1)), ["new"]);
+    assert_eq!(listed(ListSessionsOptions::all().offset(1)), ["old"]);
+    assert_eq!(listed(ListSessionsOptions::all().directory("/home/ana/project")), ["old"]);
+    assert_eq!(listed(ListSessionsOptions::all().directory("/somewhere/else/quite/long")), ["new"]);
+    assert_eq!(listed(ListSessionsOptions::all().directory("/home/bo")), [] as [&str; 0]);
 }
 
 /// A configuration folder with one session.
@@ -231,8 +231,8 @@ impl Place {
         place
     }
 
-    fn sessions(&self) -> Sessions {
-        Sessions::at(self.home.path())
+    fn sessions(&self) -> StoredSessions {
+        StoredSessions::from_config_dir(self.home.path())
     }
 
     fn project(&self) -> PathBuf {
@@ -244,11 +244,11 @@ impl Place {
     }
 
     fn append(&self, entry: &Value) {
-        file::append(&self.file(), &entry.to_string()).unwrap();
+        line_file::append_line(&self.file(), &entry.to_string()).unwrap();
     }
 
     fn summary(&self) -> String {
-        let listed = self.sessions().list(&Listed::all()).unwrap();
+        let listed = self.sessions().list(&ListSessionsOptions::all()).unwrap();
         assert_eq!(listed, [self.sessions().info(ID).unwrap()]);
         listed[0].summary.clone()
     }

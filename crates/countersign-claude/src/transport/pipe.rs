@@ -6,58 +6,59 @@ use futures_util::future::BoxFuture;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;
 
-use super::{Launch, Line, Lines, Peer, Transport, Wire};
-use crate::process::{Exit, LaunchError, StderrTail};
+use super::{CliConnection, CliLaunch, CliPeer, OutputLine, OutputLineReader, Transport};
+use crate::process::{LaunchError, ProcessExit, StderrTail};
 
 /// How much the pipe holds before a writer waits.
 const CAPACITY: usize = 64 * 1024;
 
 /// A transport to a CLI that a test plays, over a pipe in memory. It opens once.
 #[derive(Debug)]
-pub struct Pipe(Mutex<Option<NearEnd>>);
+pub struct PipeTransport(Mutex<Option<PipeSdkEnd>>);
 
 #[derive(Debug)]
-struct NearEnd {
+struct PipeSdkEnd {
     stream: DuplexStream,
-    exited: watch::Receiver<Option<Exit>>,
-    asks: watch::Sender<Asked>,
+    exited: watch::Receiver<Option<ProcessExit>>,
+    asks: watch::Sender<PipeStopRequest>,
 }
 
 /// What the near end asked of the far one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Asked {
+enum PipeStopRequest {
     #[default]
     Nothing,
     ToEnd,
     Killed,
 }
 
-/// The end of a [`Pipe`] where the CLI would be.
+/// The end of a [`PipeTransport`] where the CLI would be.
 #[derive(Debug)]
-pub struct FarEnd {
-    lines: Lines<ReadHalf<DuplexStream>>,
+pub struct PipeCliEnd {
+    lines: OutputLineReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
-    exit: watch::Sender<Option<Exit>>,
-    asked: watch::Receiver<Asked>,
+    exit: watch::Sender<Option<ProcessExit>>,
+    asked: watch::Receiver<PipeStopRequest>,
 }
 
-impl Pipe {
+impl PipeTransport {
     /// Makes a pipe and returns both ends.
-    pub fn new() -> (Self, FarEnd) {
+    pub fn new() -> (Self, PipeCliEnd) {
         let (stream, far) = tokio::io::duplex(CAPACITY);
         let (exit, exited) = watch::channel(None);
-        let (asks, asked) = watch::channel(Asked::Nothing);
+        let (asks, asked) = watch::channel(PipeStopRequest::Nothing);
         let (reader, writer) = tokio::io::split(far);
-        let far = FarEnd { lines: Lines::new(reader, usize::MAX), writer, exit, asked };
-        (Self(Mutex::new(Some(NearEnd { stream, exited, asks }))), far)
+        let far =
+            PipeCliEnd { lines: OutputLineReader::new(reader, usize::MAX), writer, exit, asked };
+        (Self(Mutex::new(Some(PipeSdkEnd { stream, exited, asks }))), far)
     }
 }
 
-impl FarEnd {
+impl PipeCliEnd {
     /// Returns the next line the SDK wrote, or nothing once it has closed the input.
     pub async fn read(&mut self) -> Option<String> {
         match self.lines.next().await {
-            Ok(Some(Line::Text(line))) => Some(line),
+            Ok(Some(OutputLine::Text(line))) => Some(line),
             _ => None,
         }
     }
@@ -69,52 +70,52 @@ impl FarEnd {
     }
 
     /// Ends as a process would.
-    pub async fn exit(mut self, exit: Exit) {
+    pub async fn exit(mut self, exit: ProcessExit) {
         let _ = self.writer.shutdown().await;
         self.exit.send_replace(Some(exit));
     }
 
     /// Waits until it is killed.
-    pub async fn killed(&mut self) {
-        let _ = self.asked.wait_for(|asked| *asked == Asked::Killed).await;
+    pub async fn wait_until_killed(&mut self) {
+        let _ = self.asked.wait_for(|asked| *asked == PipeStopRequest::Killed).await;
     }
 
     /// Waits until it is asked to end, or killed.
-    pub async fn asked_to_end(&mut self) {
-        let _ = self.asked.wait_for(|asked| *asked != Asked::Nothing).await;
+    pub async fn wait_for_stop_request(&mut self) {
+        let _ = self.asked.wait_for(|asked| *asked != PipeStopRequest::Nothing).await;
     }
 }
 
-impl Transport for Pipe {
-    fn open(&self, _: Launch) -> BoxFuture<'_, Result<Wire, LaunchError>> {
+impl Transport for PipeTransport {
+    fn open(&self, _: CliLaunch) -> BoxFuture<'_, Result<CliConnection, LaunchError>> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(async move {
-            let NearEnd { stream, exited, asks } = taken.ok_or_else(|| LaunchError::Spawn {
+            let PipeSdkEnd { stream, exited, asks } = taken.ok_or_else(|| LaunchError::Spawn {
                 program: "pipe".into(),
                 source: std::io::Error::other("it was opened before"),
             })?;
             let (output, input) = tokio::io::split(stream);
-            Ok(Wire {
+            Ok(CliConnection {
                 input: Box::new(input),
                 output: Box::new(output),
-                stderr: StderrTail::none(),
-                peer: Box::new(Played { exited, asks }),
+                stderr: StderrTail::empty(),
+                peer: Box::new(PipePeer { exited, asks }),
             })
         })
     }
 }
 
-struct Played {
-    exited: watch::Receiver<Option<Exit>>,
-    asks: watch::Sender<Asked>,
+struct PipePeer {
+    exited: watch::Receiver<Option<ProcessExit>>,
+    asks: watch::Sender<PipeStopRequest>,
 }
 
-impl Peer for Played {
+impl CliPeer for PipePeer {
     fn pid(&self) -> Option<u32> {
         None
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Exit> {
+    fn wait_for_exit(&mut self) -> BoxFuture<'_, ProcessExit> {
         Box::pin(async {
             let exit = self.exited.wait_for(Option::is_some).await;
             exit.ok().and_then(|exit| *exit).unwrap_or_default()
@@ -122,15 +123,15 @@ impl Peer for Played {
     }
 
     fn terminate(&mut self) {
-        self.asks.send_replace(Asked::ToEnd);
+        self.asks.send_replace(PipeStopRequest::ToEnd);
     }
 
     fn kill(&mut self) {
-        self.asks.send_replace(Asked::Killed);
+        self.asks.send_replace(PipeStopRequest::Killed);
     }
 }
 
-impl Drop for Played {
+impl Drop for PipePeer {
     fn drop(&mut self) {
         self.kill();
     }

@@ -2,15 +2,15 @@
 
 use futures_util::future::BoxFuture;
 
-use super::{Launch, Transport, Wire};
+use super::{CliConnection, CliLaunch, Transport};
 use crate::process::{self, LaunchError};
 
 /// Starts the CLI as a process of this machine.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Subprocess;
+pub struct SubprocessTransport;
 
-impl Transport for Subprocess {
-    fn open(&self, launch: Launch) -> BoxFuture<'_, Result<Wire, LaunchError>> {
-        Box::pin(async move { process::start(&launch) })
+impl Transport for SubprocessTransport {
+    fn open(&self, launch: CliLaunch) -> BoxFuture<'_, Result<CliConnection, LaunchError>> {
+        Box::pin(async move { process::start_cli(&launch) })
     }
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use countersign_claude::bridge::{ControlMessage, ControlResponseError};
 use countersign_claude::{
-    ApprovalBridge, BridgeEvent, Decision, NotPending, Options, Outcome, PendingApproval,
+    ApprovalBridge, BridgeEvent, BridgeOutcome, NotPendingError, Options, PendingApproval,
+    PermissionResult,
 };
 use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
@@ -21,11 +22,11 @@ async fn every_listener_hears_and_the_first_decision_counts() {
     let approval = asked(&mut one).await;
     assert_eq!(asked(&mut two).await, approval);
     assert_eq!(bridge.pending(), std::slice::from_ref(&approval));
-    bridge.decide(&approval.id, Decision::allow()).unwrap();
-    let late = bridge.decide(&approval.id, Decision::deny("no"));
-    assert_eq!(late, Err(NotPending(approval.id.clone())));
+    bridge.decide(&approval.id, PermissionResult::allow()).unwrap();
+    let late = bridge.decide(&approval.id, PermissionResult::deny("no"));
+    assert_eq!(late, Err(NotPendingError(approval.id.clone())));
     assert_eq!(fake.answer().await["response"]["behavior"], "allow");
-    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::Allowed };
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: BridgeOutcome::Allowed };
     assert_eq!(one.recv().await.unwrap(), settled);
     assert_eq!(two.recv().await.unwrap(), settled);
     assert_eq!(bridge.pending(), []);
@@ -42,7 +43,7 @@ async fn what_nobody_decides_is_denied() {
         answer["response"],
         json!({ "behavior": "deny", "message": "nobody decided within 300s" })
     );
-    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::TimedOut };
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: BridgeOutcome::TimedOut };
     assert_eq!(events.recv().await.unwrap(), settled);
 }
 
@@ -53,9 +54,10 @@ async fn what_the_cli_takes_back_waits_no_more() {
     ask(&mut fake, "1").await;
     let approval = asked(&mut events).await;
     fake.cancel("1").await;
-    let settled = BridgeEvent::Settled { id: approval.id.clone(), outcome: Outcome::Cancelled };
+    let settled =
+        BridgeEvent::Settled { id: approval.id.clone(), outcome: BridgeOutcome::Cancelled };
     assert_eq!(events.recv().await.unwrap(), settled);
-    assert!(bridge.decide(&approval.id, Decision::allow()).is_err());
+    assert!(bridge.decide(&approval.id, PermissionResult::allow()).is_err());
 }
 
 #[tokio::test]
@@ -65,7 +67,7 @@ async fn when_the_session_ends_nothing_waits_any_more() {
     ask(&mut fake, "1").await;
     let approval = asked(&mut events).await;
     drop(client);
-    let settled = BridgeEvent::Settled { id: approval.id, outcome: Outcome::Cancelled };
+    let settled = BridgeEvent::Settled { id: approval.id, outcome: BridgeOutcome::Cancelled };
     assert_eq!(events.recv().await.unwrap(), settled);
 }
 
@@ -157,7 +159,7 @@ async fn what_nobody_decides_is_denied_in_the_words_of_the_founding_document() {
     assert_eq!(answer["response"], json!({ "behavior": "deny", "message": message }));
 }
 
-async fn bridged() -> (ApprovalBridge, countersign_claude::Client, Fake) {
+async fn bridged() -> (ApprovalBridge, countersign_claude::ClaudeClient, Fake) {
     let bridge = ApprovalBridge::new(WAIT);
     let (client, fake) = connect(Options::new().can_use_tool(bridge.clone())).await;
     (bridge, client, fake)

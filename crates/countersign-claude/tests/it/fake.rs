@@ -1,12 +1,12 @@
 //! A CLI that a test plays, line by line.
 
-use countersign_claude::process::Exit;
-use countersign_claude::query::{Query, query_over};
-use countersign_claude::transport::{FarEnd, Pipe};
-use countersign_claude::{Client, Options};
+use countersign_claude::process::ProcessExit;
+use countersign_claude::query::{Query, query_with_transport};
+use countersign_claude::transport::{PipeCliEnd, PipeTransport};
+use countersign_claude::{ClaudeClient, Options};
 use serde_json::{Value, json};
 
-pub(crate) struct Fake(pub(crate) FarEnd);
+pub(crate) struct Fake(pub(crate) PipeCliEnd);
 
 impl Fake {
     /// Returns the next line of the SDK; there has to be one.
@@ -89,7 +89,7 @@ impl Fake {
     }
 
     pub(crate) async fn exit(self, code: i32) {
-        self.0.exit(Exit { code: Some(code), signal: None }).await;
+        self.0.exit(ProcessExit { code: Some(code), signal: None }).await;
     }
 }
 
@@ -106,19 +106,21 @@ pub(crate) fn assistant(text: &str) -> Value {
     json!({ "type": "assistant", "message": { "role": "assistant", "content": content } })
 }
 
-pub(crate) async fn connect(options: Options) -> (Client, Fake) {
-    let (pipe, far) = Pipe::new();
+pub(crate) async fn connect(options: Options) -> (ClaudeClient, Fake) {
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let offers = json!({ "hook_on_failure_supported": true });
-    let (client, _) = tokio::join!(Client::connect_over(&pipe, options), fake.initialize(offers));
+    let (client, _) =
+        tokio::join!(ClaudeClient::connect_with_transport(&pipe, options), fake.initialize(offers));
     (client.unwrap(), fake)
 }
 
 pub(crate) async fn ask_once(prompt: &str, options: Options) -> (Query, Fake, String) {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let offers = json!({ "hook_on_failure_supported": true });
-    let (query, _) = tokio::join!(query_over(&pipe, prompt, options), fake.initialize(offers));
+    let (query, _) =
+        tokio::join!(query_with_transport(&pipe, prompt, options), fake.initialize(offers));
     let uuid = fake.prompt().await;
     (query.unwrap(), fake, uuid)
 }

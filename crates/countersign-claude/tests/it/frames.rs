@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use countersign_claude::message::{Block, Content, Event, KnownFault, Message, SystemMessage};
+use countersign_claude::message::{
+    ApiStreamEvent, ContentBlock, KnownFault, Message, MessageContent, SystemMessage,
+};
 use serde_json::{Map, Value, json};
 
 #[test]
@@ -15,7 +17,7 @@ fn every_recorded_message_is_known_and_nothing_in_it_surprises() {
     for (place, frame) in recorded_messages() {
         let message = Message::parse(&frame.to_string()).unwrap();
         assert!(!matches!(message, Message::Unknown(_)), "{place}: {frame}");
-        assert_eq!(message.surprises(), [] as [&str; 0], "{place}");
+        assert_eq!(message.unexpected_fields(), [] as [&str; 0], "{place}");
         assert_eq!(unknown_parts(&message), [] as [&str; 0], "{place}");
     }
 }
@@ -120,8 +122,8 @@ fn unknown_parts(message: &Message) -> Vec<String> {
         Message::Assistant(said) => said.message.content.clone(),
         Message::User(said) => said.message.content.blocks().to_vec(),
         Message::StreamEvent(piece) => match &piece.event {
-            Event::Unknown(event) => return vec![event.to_string()],
-            Event::ContentBlockStart(start) => vec![start.content_block.clone()],
+            ApiStreamEvent::Unknown(event) => return vec![event.to_string()],
+            ApiStreamEvent::ContentBlockStart(start) => vec![start.content_block.clone()],
             _ => Vec::new(),
         },
         Message::System(system) if **system == SystemMessage::Unknown => {
@@ -132,11 +134,11 @@ fn unknown_parts(message: &Message) -> Vec<String> {
     blocks.iter().flat_map(unknown_blocks).collect()
 }
 
-fn unknown_blocks(block: &Block) -> Vec<String> {
+fn unknown_blocks(block: &ContentBlock) -> Vec<String> {
     match block {
-        Block::Unknown(value) => vec![value.to_string()],
-        Block::ToolResult(result) => {
-            let inner = result.content.as_ref().map(Content::blocks).unwrap_or_default();
+        ContentBlock::Unknown(value) => vec![value.to_string()],
+        ContentBlock::ToolResult(result) => {
+            let inner = result.content.as_ref().map(MessageContent::blocks).unwrap_or_default();
             inner.iter().flat_map(unknown_blocks).collect()
         }
         _ => Vec::new(),

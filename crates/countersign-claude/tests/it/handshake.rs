@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use countersign_claude::transport::Pipe;
+use countersign_claude::transport::PipeTransport;
 use countersign_claude::{
-    Client, ConnectError, ControlError, Decision, HookMatcher, Options, SessionEnd, ToolRequest,
+    ClaudeClient, ConnectError, ControlError, HookMatcher, Options, PermissionResult, SessionEnd,
+    ToolRequest,
 };
 use serde_json::json;
 
@@ -12,10 +13,11 @@ use crate::fake::{Fake, connect};
 
 #[tokio::test]
 async fn the_first_line_is_initialize_and_no_prompt_comes_before_its_answer() {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let prompt = async {
-        let client = Client::connect_over(&pipe, Options::new().title("T")).await.unwrap();
+        let client =
+            ClaudeClient::connect_with_transport(&pipe, Options::new().title("T")).await.unwrap();
         client.send("hello").unwrap().uuid().to_owned()
     };
     let (uuid, (request, line)) = tokio::join!(prompt, async {
@@ -37,20 +39,24 @@ async fn the_first_line_is_initialize_and_no_prompt_comes_before_its_answer() {
 
 #[tokio::test]
 async fn what_the_cli_asks_before_it_answers_is_answered() {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let server = countersign_claude::McpServer::new("here", "1");
     let options = Options::new().sdk_mcp_server(server);
-    let (client, answer) = tokio::join!(Client::connect_over(&pipe, options), async {
-        let request = fake.expect("initialize").await;
-        fake.say(json!({ "type": "keep_alive" })).await;
-        let ping = json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" });
-        fake.ask("m", json!({ "subtype": "mcp_message", "server_name": "here", "message": ping }))
+    let (client, answer) =
+        tokio::join!(ClaudeClient::connect_with_transport(&pipe, options), async {
+            let request = fake.expect("initialize").await;
+            fake.say(json!({ "type": "keep_alive" })).await;
+            let ping = json!({ "jsonrpc": "2.0", "id": 0, "method": "ping" });
+            fake.ask(
+                "m",
+                json!({ "subtype": "mcp_message", "server_name": "here", "message": ping }),
+            )
             .await;
-        let answer = fake.answer().await;
-        fake.reply(&request, json!({})).await;
-        answer
-    });
+            let answer = fake.answer().await;
+            fake.reply(&request, json!({})).await;
+            answer
+        });
     client.unwrap();
     let pong = json!({ "jsonrpc": "2.0", "id": 0, "result": {} });
     assert_eq!(answer["response"], json!({ "mcp_response": pong }));
@@ -58,27 +64,28 @@ async fn what_the_cli_asks_before_it_answers_is_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn questions_in_flight_when_we_come_are_answered_once() {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let options = Options::new().can_use_tool(async |request: ToolRequest| {
-        Decision::deny(format!("no {}", request.tool_name))
+        PermissionResult::deny(format!("no {}", request.tool_name))
     });
     let pending = json!({
         "type": "control_request", "request_id": "old",
         "request": { "subtype": "can_use_tool", "tool_name": "Bash", "input": {} },
     });
-    let (client, answer) = tokio::join!(Client::connect_over(&pipe, options), async {
-        let request = fake.expect("initialize").await;
-        fake.say(json!({
-            "type": "control_response",
-            "response": {
-                "subtype": "success", "request_id": request["request_id"], "response": {},
-                "pending_permission_requests": [pending, pending],
-            },
-        }))
-        .await;
-        fake.answer().await
-    });
+    let (client, answer) =
+        tokio::join!(ClaudeClient::connect_with_transport(&pipe, options), async {
+            let request = fake.expect("initialize").await;
+            fake.say(json!({
+                "type": "control_response",
+                "response": {
+                    "subtype": "success", "request_id": request["request_id"], "response": {},
+                    "pending_permission_requests": [pending, pending],
+                },
+            }))
+            .await;
+            fake.answer().await
+        });
     assert_eq!(answer["response"], json!({ "behavior": "deny", "message": "no Bash" }));
     client.unwrap().close().await;
     fake.closed().await;
@@ -87,12 +94,13 @@ async fn questions_in_flight_when_we_come_are_answered_once() {
 #[tokio::test(start_paused = true)]
 async fn an_end_before_the_answer_is_told_at_once() {
     let begun = tokio::time::Instant::now();
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
-    let (error, ()) = tokio::join!(Client::connect_over(&pipe, Options::new()), async {
-        fake.next().await;
-        fake.exit(7).await;
-    });
+    let (error, ()) =
+        tokio::join!(ClaudeClient::connect_with_transport(&pipe, Options::new()), async {
+            fake.next().await;
+            fake.exit(7).await;
+        });
     let error = error.unwrap_err();
     assert!(
         matches!(&error, ConnectError::Ended(SessionEnd::Exited { exit, .. }) if exit.code == Some(7))
@@ -103,10 +111,10 @@ async fn an_end_before_the_answer_is_told_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cli_that_does_not_answer_is_named_by_how_far_it_got() {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
     let options = Options::new().initialize_timeout(Duration::from_secs(20));
-    let (error, ()) = tokio::join!(Client::connect_over(&pipe, options), async {
+    let (error, ()) = tokio::join!(ClaudeClient::connect_with_transport(&pipe, options), async {
         fake.next().await;
         fake.say(json!({ "type": "keep_alive", "startup_mark": "before_connectMcp" })).await;
     });
@@ -118,12 +126,13 @@ async fn a_cli_that_does_not_answer_is_named_by_how_far_it_got() {
 
 #[tokio::test]
 async fn a_cli_that_refuses_is_quoted() {
-    let (pipe, far) = Pipe::new();
+    let (pipe, far) = PipeTransport::new();
     let mut fake = Fake(far);
-    let (error, ()) = tokio::join!(Client::connect_over(&pipe, Options::new()), async {
-        let request = fake.next().await;
-        fake.refuse(&request, "not today", "busy").await;
-    });
+    let (error, ()) =
+        tokio::join!(ClaudeClient::connect_with_transport(&pipe, Options::new()), async {
+            let request = fake.next().await;
+            fake.refuse(&request, "not today", "busy").await;
+        });
     let Err(ConnectError::Refused(ControlError::Refused { code, message, .. })) = error else {
         panic!("{error:?}")
     };
@@ -137,11 +146,13 @@ async fn a_hook_that_is_to_block_needs_a_cli_that_can() {
         json!({ "hook_on_failure_supported": false }),
         json!({ "hook_on_failure_supported": true, "hooks_applied": false }),
     ] {
-        let (pipe, far) = Pipe::new();
+        let (pipe, far) = PipeTransport::new();
         let mut fake = Fake(far);
         let options = Options::new().hook(HookMatcher::deny_tools(["Bash"]));
-        let (error, _) =
-            tokio::join!(Client::connect_over(&pipe, options), fake.initialize(offers));
+        let (error, _) = tokio::join!(
+            ClaudeClient::connect_with_transport(&pipe, options),
+            fake.initialize(offers)
+        );
         assert!(matches!(error, Err(ConnectError::OnFailureUnsupported)), "{error:?}");
         fake.closed().await;
     }

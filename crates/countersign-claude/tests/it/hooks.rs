@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_claude::{HookEvent, HookInput, HookMatcher, HookOutput, OnFailure, Options};
+use countersign_claude::{
+    HookEvent, HookFailurePolicy, HookInput, HookMatcher, HookOutput, Options,
+};
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, Notify};
 
@@ -68,7 +70,7 @@ async fn a_hook_taken_back_mid_flight_is_told_and_not_answered() {
 async fn a_hook_that_fails_is_an_error_or_a_block_but_never_silence() {
     let fails = async |_: HookInput| Err::<HookOutput, _>("no disk");
     let panics = async |_: HookInput| -> HookOutput { panic!("a test") };
-    let block = OnFailure::Block;
+    let block = HookFailurePolicy::Block;
     let options = Options::new()
         .hook(HookMatcher::new(HookEvent::PreToolUse, fails))
         .hook(HookMatcher::new(HookEvent::PreToolUse, panics))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_claude::{McpServer, Options, Tool};
+use countersign_claude::{McpServer, Options, SdkMcpTool};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -18,7 +18,7 @@ fn call(id: u64, tool: &str) -> Value {
 
 #[tokio::test]
 async fn the_cli_shakes_hands_lists_and_calls_and_may_do_so_again() {
-    let server = McpServer::new("here", "1").tool(Tool::with_schema(
+    let server = McpServer::new("here", "1").tool(SdkMcpTool::with_schema(
         "greet",
         "Greets",
         json!({ "type": "object" }),
@@ -56,7 +56,7 @@ async fn a_server_nobody_knows_is_an_error_the_protocol_understands() {
 async fn calls_run_at_the_same_time_and_one_taken_back_frees_its_id() {
     let (begun, dropped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (start, gone) = (begun.clone(), dropped.clone());
-    let wait = Tool::with_schema("wait", "Waits", json!({}), move |_, context| {
+    let wait = SdkMcpTool::with_schema("wait", "Waits", json!({}), move |_, context| {
         let (start, gone) = (start.clone(), gone.clone());
         async move {
             start.notify_one();
@@ -65,7 +65,7 @@ async fn calls_run_at_the_same_time_and_one_taken_back_frees_its_id() {
             "late"
         }
     });
-    let quick = Tool::with_schema("quick", "Answers", json!({}), async |_, _| "done");
+    let quick = SdkMcpTool::with_schema("quick", "Answers", json!({}), async |_, _| "done");
     let server = McpServer::new("here", "1").tool(wait).tool(quick);
     let (_client, mut fake) = connect(Options::new().sdk_mcp_server(server)).await;
     fake.ask("slow", message("here", call(1, "wait"))).await;

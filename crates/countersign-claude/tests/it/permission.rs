@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_claude::{
-    ControlError, Decision, Options, PermissionMode, PermissionUpdate, ToolRequest,
+    ControlError, Options, PermissionMode, PermissionResult, PermissionUpdate, ToolRequest,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -23,12 +23,12 @@ async fn allow_echoes_the_input_and_deny_says_why() {
     let decide = async |request: ToolRequest| {
         let command = request.input["command"].as_str().unwrap().to_owned();
         match command.as_str() {
-            "ls" => Decision::allow(),
-            "edit" => {
-                Decision::allow_with(json!({ "command": "ls -l" }).as_object().cloned().unwrap())
-            }
-            "stop" => Decision::deny_and_interrupt("enough"),
-            _ => Decision::deny("no"),
+            "ls" => PermissionResult::allow(),
+            "edit" => PermissionResult::allow_with(
+                json!({ "command": "ls -l" }).as_object().cloned().unwrap(),
+            ),
+            "stop" => PermissionResult::deny_and_interrupt("enough"),
+            _ => PermissionResult::deny("no"),
         }
     };
     let (_client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
@@ -49,7 +49,7 @@ async fn suggestions_come_in_and_go_back_as_they_were() {
     let decide = async |request: ToolRequest| {
         assert_eq!(request.suggestions.len(), 3);
         assert!(matches!(request.suggestions[2], PermissionUpdate::Other(_)));
-        Decision::allow_always(request.suggestions)
+        PermissionResult::allow_always(request.suggestions)
     };
     let (_client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
     let suggestions = json!([
@@ -70,7 +70,7 @@ async fn the_context_of_a_request_is_all_there() {
     let tell = std::sync::Mutex::new(Some(tell));
     let decide = move |request: ToolRequest| {
         tell.lock().unwrap().take().unwrap().send(request).unwrap();
-        async { Decision::allow() }
+        async { PermissionResult::allow() }
     };
     let (_client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
     let raw = json!({
@@ -100,7 +100,7 @@ async fn a_callback_that_waits_ten_seconds_delays_nobody_else() {
         if request.input["command"] == "slow" {
             tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_secs(10)).await;
         }
-        Decision::allow()
+        PermissionResult::allow()
     };
     let (client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
     let begun = tokio::time::Instant::now();
@@ -128,7 +128,7 @@ async fn who_does_not_decide_by_the_deadline_denies_and_is_told() {
         async move {
             request.cancelled.cancelled().await;
             tell.notify_one();
-            Decision::allow()
+            PermissionResult::allow()
         }
     };
     let options = Options::new().can_use_tool(decide).permission_deadline(Duration::from_mins(2));
@@ -144,7 +144,7 @@ async fn who_does_not_decide_by_the_deadline_denies_and_is_told() {
 async fn a_callback_that_panics_denies_and_harms_nobody_else() {
     let decide = async |request: ToolRequest| {
         assert_eq!(request.input["command"], "ls", "a test");
-        Decision::allow()
+        PermissionResult::allow()
     };
     for options in [
         Options::new().can_use_tool(decide),
@@ -170,7 +170,7 @@ async fn a_request_taken_back_gets_no_answer_and_its_callback_is_told() {
                 request.cancelled.cancelled().await;
                 tell.notify_one();
             }
-            Decision::allow()
+            PermissionResult::allow()
         }
     };
     let (_client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
@@ -191,7 +191,7 @@ async fn a_request_delivered_twice_is_answered_once() {
         async move {
             gone.notify_one();
             wait.notified().await;
-            Decision::allow()
+            PermissionResult::allow()
         }
     };
     let (_client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
@@ -230,12 +230,14 @@ async fn what_cannot_be_answered_is_refused_and_what_others_answer_is_left() {
 
 #[tokio::test]
 async fn questions_and_dialogs_reach_their_handlers() {
-    use countersign_claude::permission::{Dialog, DialogAnswer, Elicitation, ElicitationAnswer};
+    use countersign_claude::permission::{
+        DialogAnswer, DialogRequest, ElicitationAnswer, ElicitationRequest,
+    };
     let options = Options::new()
-        .on_elicitation(async |question: Elicitation| ElicitationAnswer::Accept {
+        .on_elicitation(async |question: ElicitationRequest| ElicitationAnswer::Accept {
             content: Some(json!({ "asked": question.message })),
         })
-        .on_user_dialog(["pick"], async |dialog: Dialog| DialogAnswer::Completed {
+        .on_user_dialog(["pick"], async |dialog: DialogRequest| DialogAnswer::Completed {
             result: dialog.payload,
         });
     let (_client, mut fake) = connect(options).await;
@@ -251,7 +253,7 @@ async fn questions_and_dialogs_reach_their_handlers() {
 #[tokio::test]
 async fn a_guarded_session_never_enters_bypass() {
     let (client, mut fake) =
-        connect(Options::new().can_use_tool(async |_| Decision::allow())).await;
+        connect(Options::new().can_use_tool(async |_| PermissionResult::allow())).await;
     let error = client.set_permission_mode(PermissionMode::BypassPermissions).await.unwrap_err();
     assert!(matches!(error, ControlError::CallbackWithBypass));
     let (plan, request) = tokio::join!(client.set_permission_mode(PermissionMode::Plan), async {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use countersign_claude::process::LaunchError;
-use countersign_claude::{Client, ConnectError, Options, SessionEnd, query};
+use countersign_claude::{ClaudeClient, ConnectError, Options, SessionEnd, query};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -40,7 +40,7 @@ async fn a_start_that_fails_says_why_and_at_once() {
 async fn an_end_before_the_first_answer_is_told_with_its_last_words() {
     let cli = Cli::shell("echo 'error: unknown option --x' >&2; exit 3");
     let begun = Instant::now();
-    let error = Client::connect(cli.options()).await.unwrap_err();
+    let error = ClaudeClient::connect(cli.options()).await.unwrap_err();
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     let ConnectError::Ended(SessionEnd::Exited { exit, stderr }) = error else {
         panic!("{error:?}")
@@ -51,7 +51,7 @@ async fn an_end_before_the_first_answer_is_told_with_its_last_words() {
 #[tokio::test]
 async fn a_cli_killed_mid_turn_is_told_by_its_signal() {
     let cli = Cli::steps(&[json!({ "reply": "initialize" }), json!({ "stay": true })]);
-    let client = Client::connect(cli.options()).await.unwrap();
+    let client = ClaudeClient::connect(cli.options()).await.unwrap();
     let turn = client.send("hello").unwrap();
     rustix::process::kill_process(cli.pids()[0], rustix::process::Signal::KILL).unwrap();
     assert_eq!(turn.result().await.unwrap_err().to_string(), "the CLI ended by signal 9");
@@ -72,7 +72,7 @@ async fn the_error_output_is_heard_and_kept() {
         hear.lock().unwrap().push(line.to_owned());
         assert_ne!(line, "warming up", "a function that panics stops nothing");
     });
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     let end = match client.send("hello") {
         Ok(turn) => turn.result().await.unwrap_err().to_string(),
         Err(end) => end.to_string(),
@@ -95,7 +95,7 @@ async fn dropped_at_any_await_it_leaves_no_process() {
         let cli = conversation();
         let session = async {
             let grace = Duration::from_millis(200);
-            let client = Client::connect(cli.options().shutdown_grace(grace)).await.unwrap();
+            let client = ClaudeClient::connect(cli.options().shutdown_grace(grace)).await.unwrap();
             let mut turn = client.send("hello").unwrap();
             while let Some(message) = turn.next().await {
                 message.unwrap();
@@ -121,7 +121,7 @@ while read -r line; do :; done
 sleep 0.3
 touch "$(dirname "$0")/flushed""#,
     );
-    let client = Client::connect(cli.options()).await.unwrap();
+    let client = ClaudeClient::connect(cli.options()).await.unwrap();
     drop(client);
     cli.gone().await;
     assert!(cli.path("flushed").is_file());
@@ -141,7 +141,7 @@ while :; do wait; done"#,
         .options()
         .initialize_timeout(Duration::from_millis(500))
         .shutdown_grace(Duration::from_millis(100));
-    let error = Client::connect(options).await.unwrap_err().to_string();
+    let error = ClaudeClient::connect(options).await.unwrap_err().to_string();
     assert_eq!(error, "the CLI did not answer within 500ms; it said: ready");
     assert_eq!(cli.pids().len(), 3);
     cli.gone().await;
@@ -153,7 +153,7 @@ async fn when_the_runtime_goes_the_cli_goes_with_it() {
     let options = cli.options();
     let held = std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let client = runtime.block_on(Client::connect(options)).unwrap();
+        let client = runtime.block_on(ClaudeClient::connect(options)).unwrap();
         drop(runtime);
         client
     });
@@ -199,7 +199,7 @@ fn conversation() -> Cli {
 
 async fn failure(options: Options) -> LaunchError {
     let begun = Instant::now();
-    let error = Client::connect(options).await.unwrap_err();
+    let error = ClaudeClient::connect(options).await.unwrap_err();
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     match error {
         ConnectError::Launch(error) => error,

@@ -3,14 +3,16 @@
 
 use std::time::Duration;
 
-use countersign_claude::{ControlError, Decision, HookEvent, HookMatcher, McpServer, Options};
+use countersign_claude::{
+    ControlError, HookEvent, HookMatcher, McpServer, Options, PermissionResult,
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::fake::{Fake, ask_once, assistant, connect, result};
 
 fn guarded() -> Options {
-    Options::new().can_use_tool(async |_| Decision::allow())
+    Options::new().can_use_tool(async |_| PermissionResult::allow())
 }
 
 fn task(subtype: &str, fields: Value) -> Value {
@@ -151,13 +153,13 @@ async fn who_leaves_a_model_at_work_stops_it_first() {
     let begun = Instant::now();
     let (query, mut fake, _) = ask_once("hello", Options::new()).await;
     drop(query);
-    fake.0.asked_to_end().await;
+    fake.0.wait_for_stop_request().await;
     assert_eq!(begun.elapsed(), Duration::ZERO);
     // One at rest has its time to write its transcript.
     let (client, mut fake) = connect(Options::new()).await;
     drop(client);
     fake.closed().await;
-    fake.0.asked_to_end().await;
+    fake.0.wait_for_stop_request().await;
     assert_eq!(begun.elapsed().as_secs(), 5);
 }
 

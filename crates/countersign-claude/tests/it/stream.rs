@@ -1,6 +1,8 @@
 //! Cases 2, 7, 8 and 9: the stream of messages, whatever is in it and whoever does not read it.
 
-use countersign_claude::{Decision, Message, Options, Query, SessionEnd, StreamError, ToolRequest};
+use countersign_claude::{
+    Message, Options, PermissionResult, Query, SessionEnd, StreamError, ToolRequest,
+};
 use serde_json::json;
 
 use crate::fake::{ask_once, assistant, connect, result};
@@ -76,7 +78,7 @@ async fn what_is_unknown_is_delivered_as_it_came() {
 #[tokio::test]
 async fn a_caller_that_never_reads_does_not_stop_ten_thousand_requests() {
     const REQUESTS: usize = 10_000;
-    let decide = async |request: ToolRequest| Decision::deny(request.request_id);
+    let decide = async |request: ToolRequest| PermissionResult::deny(request.request_id);
     let (client, mut fake) = connect(Options::new().can_use_tool(decide)).await;
     let unread = client.send("hello").unwrap();
     fake.prompt().await;

@@ -1,6 +1,6 @@
 //! Case 12: which messages belong to which prompt.
 
-use countersign_claude::{Options, Prompt, Turn, TurnError};
+use countersign_claude::{Options, TurnError, TurnStream, UserPrompt};
 use serde_json::json;
 
 use crate::fake::{assistant, connect, result};
@@ -129,7 +129,7 @@ async fn an_interrupt_returns_its_receipt_and_the_stale_result_stays_with_its_tu
 #[tokio::test]
 async fn the_text_of_a_turn_is_what_the_model_said_to_the_caller() {
     let (client, mut fake) = connect(Options::new()).await;
-    let turn = client.send(Prompt::text("hello")).unwrap();
+    let turn = client.send(UserPrompt::text("hello")).unwrap();
     let uuid = fake.prompt().await;
     fake.say(assistant("One.")).await;
     let mut nested = assistant("from below");
@@ -177,7 +177,7 @@ async fn rewinding_returns_what_it_changed() {
     );
 }
 
-async fn texts(mut turn: Turn) -> Vec<String> {
+async fn texts(mut turn: TurnStream) -> Vec<String> {
     let mut texts = Vec::new();
     while let Some(message) = turn.next().await {
         let message = message.unwrap();

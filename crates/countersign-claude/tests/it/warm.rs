@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use countersign_claude::process::{Exit, LaunchError};
-use countersign_claude::transport::{Launch, Pipe, Transport, Wire};
+use countersign_claude::process::{LaunchError, ProcessExit};
+use countersign_claude::transport::{CliConnection, CliLaunch, PipeTransport, Transport};
 use countersign_claude::{Options, WarmLimits, WarmPool};
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -20,8 +20,8 @@ struct Starter {
 }
 
 impl Transport for Starter {
-    fn open(&self, launch: Launch) -> BoxFuture<'_, Result<Wire, LaunchError>> {
-        let (pipe, far) = Pipe::new();
+    fn open(&self, launch: CliLaunch) -> BoxFuture<'_, Result<CliConnection, LaunchError>> {
+        let (pipe, far) = PipeTransport::new();
         self.started.fetch_add(1, Ordering::SeqCst);
         self.live.fetch_add(1, Ordering::SeqCst);
         let live = self.live.clone();
@@ -29,7 +29,7 @@ impl Transport for Starter {
             let mut fake = Fake(far);
             fake.initialize(json!({})).await;
             while fake.0.read().await.is_some() {}
-            fake.0.exit(Exit::success()).await;
+            fake.0.exit(ProcessExit::success()).await;
             live.fetch_sub(1, Ordering::SeqCst);
         });
         Box::pin(async move { pipe.open(launch).await })
@@ -47,11 +47,11 @@ const LIMITS: WarmLimits = WarmLimits { ready: 2, idle: Duration::from_mins(5), 
 #[tokio::test(start_paused = true)]
 async fn a_ready_session_is_taken_and_replaced() {
     let (starter, pool) = pool(LIMITS).await;
-    assert_eq!((pool.ready(), starter.counts()), (2, (2, 2)));
+    assert_eq!((pool.ready_count(), starter.counts()), (2, (2, 2)));
     let client = pool.take().await.unwrap();
-    assert!(client.ended().is_none());
+    assert!(client.end_reason().is_none());
     settle().await;
-    assert_eq!((pool.ready(), starter.counts()), (2, (3, 3)));
+    assert_eq!((pool.ready_count(), starter.counts()), (2, (3, 3)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,10 +59,10 @@ async fn one_that_waits_too_long_is_closed_and_not_replaced() {
     let (starter, pool) = pool(LIMITS).await;
     tokio::time::advance(LIMITS.idle).await;
     settle().await;
-    assert_eq!((pool.ready(), starter.counts()), (0, (2, 0)));
+    assert_eq!((pool.ready_count(), starter.counts()), (0, (2, 0)));
     pool.take().await.unwrap();
     settle().await;
-    assert_eq!(pool.ready(), 2);
+    assert_eq!(pool.ready_count(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,7 +73,7 @@ async fn there_are_never_more_than_the_limit_and_who_comes_late_waits() {
     settle().await;
     let _third = pool.take().await.unwrap();
     settle().await;
-    assert_eq!((pool.ready(), starter.counts()), (0, (3, 3)));
+    assert_eq!((pool.ready_count(), starter.counts()), (0, (3, 3)));
     let mut fourth = std::pin::pin!(pool.take());
     assert!(futures_util::poll!(&mut fourth).is_pending());
     settle().await;
@@ -94,7 +94,7 @@ async fn a_pool_that_is_dropped_leaves_nothing_behind() {
 
 async fn pool(limits: WarmLimits) -> (Starter, WarmPool) {
     let starter = Starter::default();
-    let pool = WarmPool::over(starter.clone(), Options::new(), limits);
+    let pool = WarmPool::with_transport(starter.clone(), Options::new(), limits);
     settle().await;
     (starter, pool)
 }

@@ -28,7 +28,7 @@ fn changes_far_apart_are_hunks_of_their_own() {
 
 #[test]
 fn changes_whose_context_touches_share_a_hunk() {
-    let diff = UnifiedDiff::between("f", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\nE\n");
+    let diff = UnifiedDiff::from_texts("f", "a\nb\nc\nd\ne\n", "A\nb\nc\nd\nE\n");
     assert_eq!(diff.lines.iter().filter(|line| line.starts_with("@@")).count(), 1);
     assert_eq!((diff.added, diff.removed), (2, 2));
 }
@@ -46,10 +46,10 @@ fn equal_texts_have_no_diff() {
 #[test]
 fn a_diff_that_is_too_long_keeps_both_ends_and_counts_the_rest() {
     let all = |count: usize| -> String { (0..count).map(|n| format!("{n}\n")).collect() };
-    let diff = UnifiedDiff::between("f", "", &all(UnifiedDiff::LINE_LIMIT - 3));
+    let diff = UnifiedDiff::from_texts("f", "", &all(UnifiedDiff::LINE_LIMIT - 3));
     assert_eq!((diff.lines.len(), diff.omitted), (UnifiedDiff::LINE_LIMIT, 0));
     for count in [UnifiedDiff::LINE_LIMIT - 2, UnifiedDiff::LINE_LIMIT + 50, 5_000] {
-        let (diff, whole) = UnifiedDiff::with_whole("f", "", &all(count));
+        let (diff, whole) = UnifiedDiff::with_full_text("f", "", &all(count));
         assert_eq!(diff.lines.len(), UnifiedDiff::HEAD + 1 + UnifiedDiff::TAIL);
         assert_eq!((diff.added, diff.omitted), (count, count + 3 - 1_200));
         assert_eq!(diff.lines[UnifiedDiff::HEAD - 1], "+996");
@@ -68,7 +68,7 @@ fn the_head_of_a_tail_counts_to_the_next_hunk() {
     let new: String = (0..3_000)
         .map(|n| if n < 1_500 || n == 2_900 { format!("new {n}\n") } else { format!("{n}\n") })
         .collect();
-    let diff = UnifiedDiff::between("f", &old, &new);
+    let diff = UnifiedDiff::from_texts("f", &old, &new);
     assert_eq!(diff.omitted, 2 + 1 + 3_003 + 1 + 8 - 1_200);
     // Of the last 200 lines, nine are the second hunk's and three are context.
     assert_eq!(diff.lines[UnifiedDiff::HEAD], "@@ -1501,3 +1313,191 @@");
@@ -89,7 +89,7 @@ proptest! {
             Some(Some(text)) => format!("{text}\n{n}\n"),
         };
         let new: String = (0..400).map(change).collect();
-        let diff = UnifiedDiff::between("f", &old, &new);
+        let diff = UnifiedDiff::from_texts("f", &old, &new);
         prop_assert_eq!(apply(&old, &diff), lines_of(&new));
         let (gone, come): (Vec<_>, Vec<_>) = changes.values().partition(|change| change.is_none());
         prop_assert_eq!((diff.removed, diff.added), (gone.len(), come.len()));
@@ -98,7 +98,7 @@ proptest! {
     /// The diff is true: applied to the old text it gives the new one.
     #[test]
     fn applying_the_diff_gives_the_new_text(old in text(), new in text()) {
-        let diff = UnifiedDiff::between("f", &old, &new);
+        let diff = UnifiedDiff::from_texts("f", &old, &new);
         prop_assert_eq!(apply(&old, &diff), lines_of(&new));
         prop_assert_eq!(diff.lines.iter().skip(2).filter(|l| l.starts_with('+')).count(), diff.added);
         prop_assert_eq!(diff.lines.iter().skip(2).filter(|l| l.starts_with('-')).count(), diff.removed);
@@ -143,5 +143,5 @@ fn lines_of(text: &str) -> Vec<String> {
 
 #[track_caller]
 fn check(path: &str, old: &str, new: &str, expected: &str) {
-    assert_eq!(UnifiedDiff::between(path, old, new).lines.join("\n"), expected);
+    assert_eq!(UnifiedDiff::from_texts(path, old, new).lines.join("\n"), expected);
 }

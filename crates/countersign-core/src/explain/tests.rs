@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::policy::tests::{anchors, bash, call, plan};
-use crate::{Mode, proposals, risk};
+use crate::{PermissionMode, propose_grants, risk};
 
 #[test]
 fn a_long_pipeline_says_which_part_and_why() {
@@ -29,10 +29,10 @@ fn what_may_be_said_always_is_offered() {
 fn told(command: &str, rules: &str) -> String {
     let plan = plan(command);
     let risk = risk::assess(&plan.effects);
-    let verdict = bash(command, rules, Mode::Default);
+    let verdict = bash(command, rules, PermissionMode::Default);
     let call = call(command);
-    let proposals = proposals(&call, &plan, risk, &anchors(), Timestamp::UNIX_EPOCH);
+    let proposals = propose_grants(&call, &plan, risk, &anchors(), Timestamp::UNIX_EPOCH);
     let explained =
-        Explained { call: &call, plan: &plan, risk, verdict: &verdict, proposals: &proposals };
-    explain(&explained, Look::Plain)
+        Explanation { call: &call, plan: &plan, risk, verdict: &verdict, proposals: &proposals };
+    explain(&explained, ExplanationStyle::Plain)
 }

@@ -10,73 +10,73 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::Outcome::{Allow, Ask, Deny};
-use crate::rule::{Format, Layer, RuleFile, Source};
-use crate::shell::{self, Machine, Search, Tree, TreeKind};
-use crate::{Place, Side, Target, lexical, risk};
+use crate::VerdictAction::{Allow, Ask, Deny};
+use crate::rule::{RuleFile, RuleFileFormat, RuleLayer, RuleSource};
+use crate::shell::{self, FileTree, Machine, SearchScope, TreeKind};
+use crate::{EffectTarget, PathClass, WorkspaceSide, normalize_lexically, risk};
 
 pub(super) const WORKSPACE: &str = "/ws";
 pub(super) const HOME: &str = "/home/me";
 
 #[test]
 fn attended_low_runs_the_rest_asks() {
-    let stance = Stance::Attended { auto_approve_read: true };
-    check(stance, &[read(Side::Inside)], Outcome::Allow);
-    check(stance, &[read(Side::Outside)], Outcome::Ask);
-    check(stance, &[read(Side::Inside), write()], Outcome::Ask);
-    check(stance, &[], Outcome::Ask);
+    let stance = Supervision::Attended { auto_approve_read: true };
+    check(stance, &[read(WorkspaceSide::Inside)], VerdictAction::Allow);
+    check(stance, &[read(WorkspaceSide::Outside)], VerdictAction::Ask);
+    check(stance, &[read(WorkspaceSide::Inside), write()], VerdictAction::Ask);
+    check(stance, &[], VerdictAction::Ask);
 }
 
 #[test]
 fn with_automatic_reads_off_everything_asks() {
-    let stance = Stance::Attended { auto_approve_read: false };
-    check(stance, &[read(Side::Inside)], Outcome::Ask);
+    let stance = Supervision::Attended { auto_approve_read: false };
+    check(stance, &[read(WorkspaceSide::Inside)], VerdictAction::Ask);
 }
 
 #[test]
 fn what_is_forbidden_is_denied_in_every_stance_and_mode() {
     let forbidden = || Effect::Forbidden { why: "destroys the system".into() };
     for stance in [
-        Stance::Attended { auto_approve_read: true },
-        Stance::ToolDecides { needs_approval: false },
-        Stance::Unattended,
+        Supervision::Attended { auto_approve_read: true },
+        Supervision::ToolDecides { needs_approval: false },
+        Supervision::Unattended,
     ] {
-        check(stance, &[read(Side::Inside), forbidden()], Outcome::Deny);
+        check(stance, &[read(WorkspaceSide::Inside), forbidden()], VerdictAction::Deny);
     }
-    for mode in Mode::ALL {
-        assert_eq!(bash("rm -rf /", "", mode).outcome, Outcome::Deny, "{mode}");
+    for mode in PermissionMode::ALL {
+        assert_eq!(bash("rm -rf /", "", mode).outcome, VerdictAction::Deny, "{mode}");
     }
 }
 
 #[test]
 fn to_leave_the_sandbox_is_asked_for_whatever_allows_the_command() {
     let leaving = |rules: &str, mode| {
-        let file = RuleFile::parse(rules, Format::Toml, &anchors()).unwrap();
-        let layer = Layer::of_file(Source::User, true, file);
+        let file = RuleFile::parse(rules, RuleFileFormat::Toml, &anchors()).unwrap();
+        let layer = RuleLayer::from_file(RuleSource::User, true, file);
         let mut plan = plan("ls");
         plan.effects.push(Effect::LeavesSandbox);
         let policy = policy(RuleSet::new(vec![layer], anchors()), mode);
         policy.verdict(&call("ls"), &plan, Risk::High, Timestamp::UNIX_EPOCH)
     };
     let all = "[permissions]\nallow = ['Bash', 'Bash(ls:*)']";
-    for mode in Mode::ALL {
-        let expected = if mode == Mode::DontAsk { Deny } else { Ask };
+    for mode in PermissionMode::ALL {
+        let expected = if mode == PermissionMode::DontAsk { Deny } else { Ask };
         let verdict = leaving(all, mode);
         assert_eq!(verdict.outcome, expected, "{mode}");
         assert!(verdict.reasons.iter().any(|it| it.text.starts_with("leaves the sandbox")));
     }
-    check(Stance::ToolDecides { needs_approval: false }, &[Effect::LeavesSandbox], Ask);
-    check(Stance::Unattended, &[Effect::LeavesSandbox], Allow);
+    check(Supervision::ToolDecides { needs_approval: false }, &[Effect::LeavesSandbox], Ask);
+    check(Supervision::Unattended, &[Effect::LeavesSandbox], Allow);
 }
 
 #[test]
 fn what_is_allowed_in_a_sandbox_asks_without_one() {
     let rules = "[[rule]]\neffect = 'allow'\ntool = 'Bash'\nargv = ['x']\nsandbox = 'required'";
-    let file = RuleFile::parse(rules, Format::Toml, &anchors()).unwrap();
-    let layer = Layer::of_file(Source::User, true, file);
-    let policy = policy(RuleSet::new(vec![layer], anchors()), Mode::Default);
+    let file = RuleFile::parse(rules, RuleFileFormat::Toml, &anchors()).unwrap();
+    let layer = RuleLayer::from_file(RuleSource::User, true, file);
+    let policy = policy(RuleSet::new(vec![layer], anchors()), PermissionMode::Default);
     let outcome = |sandboxed: bool, more: &[Effect]| {
-        let mut plan = Plan { sandboxed, ..plan("x") };
+        let mut plan = CallPlan { sandboxed, ..plan("x") };
         plan.effects.extend_from_slice(more);
         policy.verdict(&call("x"), &plan, Risk::High, Timestamp::UNIX_EPOCH).outcome
     };
@@ -87,15 +87,19 @@ fn what_is_allowed_in_a_sandbox_asks_without_one() {
 
 #[test]
 fn the_library_asks_where_the_tool_says_so() {
-    check(Stance::ToolDecides { needs_approval: true }, &[read(Side::Inside)], Outcome::Ask);
-    check(Stance::ToolDecides { needs_approval: false }, &[write()], Outcome::Allow);
-    check(Stance::Unattended, &[write()], Outcome::Allow);
+    check(
+        Supervision::ToolDecides { needs_approval: true },
+        &[read(WorkspaceSide::Inside)],
+        VerdictAction::Ask,
+    );
+    check(Supervision::ToolDecides { needs_approval: false }, &[write()], VerdictAction::Allow);
+    check(Supervision::Unattended, &[write()], VerdictAction::Allow);
 }
 
 #[test]
 fn a_mode_decides_what_becomes_of_asking_and_of_nothing_else() {
     let rules = "deny = ['Bash(npm publish:*)']\nask = ['Bash(git push:*)']";
-    let row = |command: &str| Mode::ALL.map(|mode| bash(command, rules, mode).outcome);
+    let row = |command: &str| PermissionMode::ALL.map(|mode| bash(command, rules, mode).outcome);
     //                                      plan  default acceptEdits dontAsk bypass
     assert_eq!(row("ls"), [Allow, Allow, Allow, Allow, Allow]);
     assert_eq!(row("touch a"), [Deny, Ask, Allow, Deny, Allow]);
@@ -109,30 +113,37 @@ fn a_mode_decides_what_becomes_of_asking_and_of_nothing_else() {
 #[test]
 fn every_effect_needs_something_that_allows_it() {
     let rules = "allow = ['Bash(npm test:*)', 'Bash(echo:*)', 'Bash(curl:*)', 'Bash(touch:*)']";
-    let says = |command| bash(command, rules, Mode::Default).outcome;
-    assert_eq!(says("npm test"), Outcome::Allow);
-    assert_eq!(says("touch a"), Outcome::Allow);
-    assert_eq!(says("npm test && ls | head -3"), Outcome::Allow);
-    assert_eq!(says("npm test > report.txt"), Outcome::Ask);
-    assert_eq!(says("echo hi > src/main.rs"), Outcome::Ask);
-    assert_eq!(says("touch a > b"), Outcome::Ask);
-    assert_eq!(says("touch .git/x"), Outcome::Ask);
-    assert_eq!(says("touch /etc/x"), Outcome::Ask);
-    assert_eq!(says("npm test; npm publish"), Outcome::Ask);
-    assert_eq!(says("npm test $(rm x)"), Outcome::Ask);
-    assert_eq!(says("curl https://evil.example"), Outcome::Ask);
-    assert_eq!(says("sudo npm test"), Outcome::Ask);
-    assert_eq!(says("bash -c 'npm test'"), Outcome::Ask);
-    assert_eq!(says("npm test &"), Outcome::Ask);
+    let says = |command| bash(command, rules, PermissionMode::Default).outcome;
+    assert_eq!(says("npm test"), VerdictAction::Allow);
+    assert_eq!(says("touch a"), VerdictAction::Allow);
+    assert_eq!(says("npm test && ls | head -3"), VerdictAction::Allow);
+    assert_eq!(says("npm test > report.txt"), VerdictAction::Ask);
+    assert_eq!(says("echo hi > src/main.rs"), VerdictAction::Ask);
+    assert_eq!(says("touch a > b"), VerdictAction::Ask);
+    assert_eq!(says("touch .git/x"), VerdictAction::Ask);
+    assert_eq!(says("touch /etc/x"), VerdictAction::Ask);
+    assert_eq!(says("npm test; npm publish"), VerdictAction::Ask);
+    assert_eq!(says("npm test $(rm x)"), VerdictAction::Ask);
+    assert_eq!(says("curl https://evil.example"), VerdictAction::Ask);
+    assert_eq!(says("sudo npm test"), VerdictAction::Ask);
+    assert_eq!(says("bash -c 'npm test'"), VerdictAction::Ask);
+    assert_eq!(says("npm test &"), VerdictAction::Ask);
     let shells = "allow = ['Bash', 'Bash(sh)', 'Bash(python3:*)']";
     for command in ["cat a | sh", "python3 < a", "cat a | python3 -", "bash -s x < a"] {
-        assert_eq!(bash(command, shells, Mode::Default).outcome, Outcome::Ask, "{command}");
+        assert_eq!(
+            bash(command, shells, PermissionMode::Default).outcome,
+            VerdictAction::Ask,
+            "{command}"
+        );
     }
     let and_host = "allow = ['Bash(curl:*)', 'WebFetch(domain:docs.rs)', 'Edit(/out/**)']";
-    assert_eq!(bash("curl https://docs.rs/x", and_host, Mode::Default).outcome, Outcome::Allow);
     assert_eq!(
-        bash("curl https://docs.rs/x > out/x", and_host, Mode::Default).outcome,
-        Outcome::Allow
+        bash("curl https://docs.rs/x", and_host, PermissionMode::Default).outcome,
+        VerdictAction::Allow
+    );
+    assert_eq!(
+        bash("curl https://docs.rs/x > out/x", and_host, PermissionMode::Default).outcome,
+        VerdictAction::Allow
     );
 }
 
@@ -140,15 +151,19 @@ fn every_effect_needs_something_that_allows_it() {
 fn a_layer_that_is_not_trusted_only_tightens() {
     let text = "[permissions]\nallow = ['Bash(npm test)']\ndeny = ['Bash(npm audit)']\n\
                 defaultMode = 'acceptEdits'";
-    let file = RuleFile::parse(text, Format::Toml, &anchors()).unwrap();
-    for (trusted, outcome, mode) in
-        [(false, Outcome::Ask, Mode::Default), (true, Outcome::Allow, Mode::AcceptEdits)]
-    {
-        let layer = Layer::of_file(Source::Workspace, trusted, file.clone());
+    let file = RuleFile::parse(text, RuleFileFormat::Toml, &anchors()).unwrap();
+    for (trusted, outcome, mode) in [
+        (false, VerdictAction::Ask, PermissionMode::Default),
+        (true, VerdictAction::Allow, PermissionMode::AcceptEdits),
+    ] {
+        let layer = RuleLayer::from_file(RuleSource::Workspace, trusted, file.clone());
         let rules = RuleSet::new(vec![layer], anchors());
         assert_eq!(rules.mode(), mode);
-        assert_eq!(judged("npm test", rules.clone(), Mode::Default).outcome, outcome);
-        assert_eq!(judged("npm audit", rules, Mode::Default).outcome, Outcome::Deny);
+        assert_eq!(judged("npm test", rules.clone(), PermissionMode::Default).outcome, outcome);
+        assert_eq!(
+            judged("npm audit", rules, PermissionMode::Default).outcome,
+            VerdictAction::Deny
+        );
     }
 }
 
@@ -156,15 +171,21 @@ fn a_layer_that_is_not_trusted_only_tightens() {
 fn a_layer_that_cannot_be_read_asks_for_everything_and_keeps_its_denials() {
     let before = RuleFile::parse(
         "[permissions]\nallow = ['Bash(npm test)']\ndeny = ['Bash(npm audit)']",
-        Format::Toml,
+        RuleFileFormat::Toml,
         &anchors(),
     );
-    let broken = Layer::broken(Source::User, "line 3".to_owned(), &before.unwrap().rules);
+    let broken = RuleLayer::for_unreadable_file(
+        RuleSource::User,
+        "line 3".to_owned(),
+        &before.unwrap().rules,
+    );
     let rules = RuleSet::new(vec![broken], anchors());
-    for mode in [Mode::Default, Mode::AcceptEdits, Mode::BypassPermissions] {
-        assert_eq!(judged("ls", rules.clone(), mode).outcome, Outcome::Ask);
-        assert_eq!(judged("npm test", rules.clone(), mode).outcome, Outcome::Ask);
-        assert_eq!(judged("npm audit", rules.clone(), mode).outcome, Outcome::Deny);
+    for mode in
+        [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::BypassPermissions]
+    {
+        assert_eq!(judged("ls", rules.clone(), mode).outcome, VerdictAction::Ask);
+        assert_eq!(judged("npm test", rules.clone(), mode).outcome, VerdictAction::Ask);
+        assert_eq!(judged("npm audit", rules.clone(), mode).outcome, VerdictAction::Deny);
     }
 }
 
@@ -172,30 +193,34 @@ fn a_layer_that_cannot_be_read_asks_for_everything_and_keeps_its_denials() {
 fn a_rule_that_has_expired_says_nothing() {
     let text = "[[rule]]\nid = 'a'\neffect = 'allow'\ntool = 'Bash'\nargv = ['npm', 'test']\n\
                 expires = 1970-01-02";
-    let file = RuleFile::parse(text, Format::Toml, &anchors()).unwrap();
+    let file = RuleFile::parse(text, RuleFileFormat::Toml, &anchors()).unwrap();
     assert_eq!(file.problems, []);
-    let rules = RuleSet::new(vec![Layer::of_file(Source::User, true, file)], anchors());
-    assert_eq!(judged("npm test", rules.clone(), Mode::Default).outcome, Outcome::Allow);
-    let policy = policy(rules, Mode::Default);
+    let rules = RuleSet::new(vec![RuleLayer::from_file(RuleSource::User, true, file)], anchors());
+    assert_eq!(
+        judged("npm test", rules.clone(), PermissionMode::Default).outcome,
+        VerdictAction::Allow
+    );
+    let policy = policy(rules, PermissionMode::Default);
     let plan = plan("npm test");
     let later = "1970-01-02T00:00:00Z".parse().unwrap();
     let verdict = policy.verdict(&call("npm test"), &plan, risk::assess(&plan.effects), later);
-    assert_eq!(verdict.outcome, Outcome::Ask);
+    assert_eq!(verdict.outcome, VerdictAction::Ask);
 }
 
 #[test]
 fn reasons_name_the_part_and_the_rule() {
-    let verdict = bash("ls && npm audit | cat", "deny = ['Bash(npm audit:*)']", Mode::Default);
+    let verdict =
+        bash("ls && npm audit | cat", "deny = ['Bash(npm audit:*)']", PermissionMode::Default);
     let reason = verdict.reasons.first().unwrap();
-    assert_eq!((reason.outcome, reason.part), (Outcome::Deny, Some(1)));
+    assert_eq!((reason.outcome, reason.part), (VerdictAction::Deny, Some(1)));
     assert_eq!(reason.text, "runs `npm audit`; your rules deny `Bash(npm audit:*)`");
-    assert_eq!(verdict.of_part(0), Some(Outcome::Allow));
+    assert_eq!(verdict.action_for_part(0), Some(VerdictAction::Allow));
     assert_eq!(verdict.rules().len(), 1);
 }
 
 #[track_caller]
-fn check(stance: Stance, effects: &[Effect], outcome: Outcome) {
-    let plan = Plan::new(effects.to_vec(), "");
+fn check(stance: Supervision, effects: &[Effect], outcome: VerdictAction) {
+    let plan = CallPlan::new(effects.to_vec(), "");
     let risk = risk::assess(effects);
     let verdict =
         Policy::without_rules(stance).verdict(&call("x"), &plan, risk, Timestamp::UNIX_EPOCH);
@@ -203,47 +228,52 @@ fn check(stance: Stance, effects: &[Effect], outcome: Outcome) {
     assert!(verdict.reasons.iter().any(|reason| reason.outcome == outcome));
 }
 
-fn read(side: Side) -> Effect {
-    Effect::Read(Target::new("/p", Place { side, special: None }))
+fn read(side: WorkspaceSide) -> Effect {
+    Effect::Read(EffectTarget::new("/p", PathClass { side, special: None }))
 }
 
 fn write() -> Effect {
-    Effect::Write(Target::new("/p", Place { side: Side::Inside, special: None }))
+    Effect::Write(EffectTarget::new("/p", PathClass { side: WorkspaceSide::Inside, special: None }))
 }
 
 /// The verdict on a command under rules written as in a file's `[permissions]`.
-pub(crate) fn bash(command: &str, permissions: &str, mode: Mode) -> Verdict {
+pub(crate) fn bash(command: &str, permissions: &str, mode: PermissionMode) -> Verdict {
     let text = format!("[permissions]\n{permissions}");
-    let file = RuleFile::parse(&text, Format::Toml, &anchors()).unwrap();
-    let layer = Layer::of_file(Source::User, true, file);
+    let file = RuleFile::parse(&text, RuleFileFormat::Toml, &anchors()).unwrap();
+    let layer = RuleLayer::from_file(RuleSource::User, true, file);
     judged(command, RuleSet::new(vec![layer], anchors()), mode)
 }
 
-fn judged(command: &str, rules: RuleSet, mode: Mode) -> Verdict {
+fn judged(command: &str, rules: RuleSet, mode: PermissionMode) -> Verdict {
     let plan = plan(command);
     let risk = risk::assess(&plan.effects);
     policy(rules, mode).verdict(&call(command), &plan, risk, Timestamp::UNIX_EPOCH)
 }
 
-fn policy(rules: RuleSet, mode: Mode) -> Policy {
-    Policy { stance: Stance::Attended { auto_approve_read: true }, mode, rules: Arc::new(rules) }
+fn policy(rules: RuleSet, mode: PermissionMode) -> Policy {
+    Policy {
+        stance: Supervision::Attended { auto_approve_read: true },
+        mode,
+        rules: Arc::new(rules),
+    }
 }
 
-pub(crate) fn plan(command: &str) -> Plan {
-    let context = shell::Context {
+pub(crate) fn plan(command: &str) -> CallPlan {
+    let context = shell::ShellContext {
         cwd: Path::new(WORKSPACE),
         home: Some(Path::new(HOME)),
         env: &[],
         own: &[],
         machine: &Fake,
     };
-    let shell::Analysis { parts, mut effects, floors, .. } = shell::analyse(command, &context);
+    let shell::CommandAnalysis { parts, mut effects, floors, .. } =
+        shell::analyse(command, &context);
     effects.extend(floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }));
-    Plan { commands: parts, ..Plan::new(effects, "") }
+    CallPlan { commands: parts, ..CallPlan::new(effects, "") }
 }
 
-pub(crate) fn anchors() -> Anchors {
-    Anchors { root: WORKSPACE.into(), home: Some(HOME.into()) }
+pub(crate) fn anchors() -> PatternAnchors {
+    PatternAnchors { root: WORKSPACE.into(), home: Some(HOME.into()) }
 }
 
 pub(crate) fn call(command: &str) -> ToolCall {
@@ -265,22 +295,22 @@ pub(crate) fn call(command: &str) -> ToolCall {
 struct Fake;
 
 impl Machine for Fake {
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let path = lexical(&cwd.join(path));
-        let place = Place::of(&path, &[PathBuf::from(WORKSPACE)]);
-        Some(Target::new(path, place))
+    fn target(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
+        let path = normalize_lexically(&cwd.join(path));
+        let place = PathClass::from_path(&path, &[PathBuf::from(WORKSPACE)]);
+        Some(EffectTarget::new(path, place))
     }
 
-    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<EffectTarget>> {
         let hit = cwd == Path::new(WORKSPACE) && pattern.starts_with(".e");
         Some(hit.then(|| self.target(cwd, ".env")).flatten().into_iter().collect())
     }
 
-    fn secrets_below(&self, _: &Path) -> Option<Vec<Target>> {
+    fn secrets_below(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn entry(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         self.target(cwd, path)
     }
 
@@ -290,15 +320,15 @@ impl Machine for Fake {
         Some(if is_file { TreeKind::File } else { TreeKind::Folder })
     }
 
-    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
-        Some(Arc::new(Tree { kind: self.kind(path)?, entries: Vec::new() }))
+    fn tree(&self, path: &Path) -> Option<Arc<FileTree>> {
+        Some(Arc::new(FileTree { kind: self.kind(path)?, entries: Vec::new() }))
     }
 
-    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<Target>> {
+    fn arrivals(&self, _: &Path, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn searched_secrets(&self, _: &Path, _: &Path, _: &Search) -> Option<Vec<Target>> {
+    fn searched_secrets(&self, _: &Path, _: &Path, _: &SearchScope) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
@@ -314,11 +344,11 @@ impl Machine for Fake {
         Some(Vec::new())
     }
 
-    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 }
@@ -326,13 +356,13 @@ impl Machine for Fake {
 #[test]
 fn a_folder_read_as_a_whole_asks_where_a_denial_lies_in_it() {
     let rules = "deny = ['Read(/private/**)', 'Edit(/keep/x)']";
-    let says = |command| bash(command, rules, Mode::Default).outcome;
+    let says = |command| bash(command, rules, PermissionMode::Default).outcome;
     assert_eq!(says("grep -rn x src"), Allow);
     assert_eq!(says("grep -rn x ."), Ask);
     assert_eq!(says("grep -rn x private"), Deny);
     assert_eq!(says("cat private/a"), Deny);
     assert_eq!(says("ls"), Allow);
-    let in_bypass = |command| bash(command, rules, Mode::BypassPermissions).outcome;
+    let in_bypass = |command| bash(command, rules, PermissionMode::BypassPermissions).outcome;
     assert_eq!(in_bypass("rm -r keep"), Ask);
     assert_eq!(in_bypass("rm -r keep/x"), Deny);
     assert_eq!(in_bypass("rm -r other"), Allow);
@@ -341,14 +371,15 @@ fn a_folder_read_as_a_whole_asks_where_a_denial_lies_in_it() {
 #[test]
 fn a_link_is_meant_by_either_name_to_deny_and_by_both_to_allow() {
     let linked = |outcome: &str, rule: &str| {
-        let place = Place { side: Side::Inside, special: None };
-        let target = Target::new("/ws/real/a", place).written("/ws/link/a".into());
-        let plan = Plan::new(vec![Effect::Write(target)], "");
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        let target = EffectTarget::new("/ws/real/a", place).with_written_path("/ws/link/a".into());
+        let plan = CallPlan::new(vec![Effect::Write(target)], "");
         let text = format!("[permissions]\n{outcome} = ['{rule}']");
-        let file = RuleFile::parse(&text, Format::Toml, &anchors()).unwrap();
-        let rules = RuleSet::new(vec![Layer::of_file(Source::User, true, file)], anchors());
+        let file = RuleFile::parse(&text, RuleFileFormat::Toml, &anchors()).unwrap();
+        let rules =
+            RuleSet::new(vec![RuleLayer::from_file(RuleSource::User, true, file)], anchors());
         let risk = risk::assess(&plan.effects);
-        let policy = policy(rules, Mode::Default);
+        let policy = policy(rules, PermissionMode::Default);
         policy.verdict(&call("x"), &plan, risk, Timestamp::UNIX_EPOCH).outcome
     };
     assert_eq!(linked("deny", "Edit(/link/**)"), Deny);

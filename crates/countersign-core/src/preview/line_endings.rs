@@ -44,11 +44,11 @@ impl LineEndings {
     /// Returns how line ends change between two texts, if they do.
     ///
     /// A text that is empty, before or after, has no line ends that could change.
-    pub fn between(old: &str, new: &str) -> Option<Self> {
+    pub fn compare(old: &str, new: &str) -> Option<Self> {
         if old.is_empty() || new.is_empty() {
             return None;
         }
-        let (from, to) = (LineEnding::of(old), LineEnding::of(new));
+        let (from, to) = (LineEnding::from_text(old), LineEnding::from_text(new));
         let ends = |text: &str| text.ends_with(['\n', '\r']);
         let final_newline = match (ends(old), ends(new)) {
             (false, true) => Some(FinalNewline::Added),
@@ -62,7 +62,7 @@ impl LineEndings {
 }
 
 impl LineEnding {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let both = text.matches("\r\n").count();
         let lf = text.matches('\n').count() - both;
         let cr = text.matches('\r').count() - both;
@@ -84,7 +84,7 @@ mod tests {
     fn a_change_of_line_ends_is_told() {
         use LineEnding::{Cr, Crlf, Lf, Mixed, None as Nothing};
         let told =
-            |old, new| LineEndings::between(old, new).map(|it| (it.from, it.to, it.final_newline));
+            |old, new| LineEndings::compare(old, new).map(|it| (it.from, it.to, it.final_newline));
         assert_eq!(told("a\r\nb\r\n", "a\nb\n"), Some((Crlf, Lf, None)));
         assert_eq!(told("a\nb\n", "a\r\nb\n"), Some((Lf, Mixed, None)));
         assert_eq!(told("a\r", "a\n"), Some((Cr, Lf, None)));

@@ -31,8 +31,8 @@ fn what_was_written_is_read_again() {
     let mut change = DiffPreview::new("b".into(), Some("x\r\n"), "x\n", preimage());
     change.renamed_from = Some("a".into());
     change.new_mode = Some("100755".into());
-    let binary = DiffPreview::of_binary("c".into(), Some(3), Some(4), preimage());
-    let gone = DiffPreview::of_deletion("d".into(), "x\n", preimage());
+    let binary = DiffPreview::for_binary("c".into(), Some(3), Some(4), preimage());
+    let gone = DiffPreview::for_deletion("d".into(), "x\n", preimage());
     let preview =
         Preview::MultiDiff { files: vec![change, binary, gone], preimages: vec![preimage()] };
     let written = serde_json::to_value(&preview).unwrap();

@@ -1,6 +1,6 @@
 //! Patterns of commands: `npm run test:*`, `git * main`, `ls*`.
 
-use crate::shell::{Finding, Part, Value, Word};
+use crate::shell::{CommandPart, CommandWord, PartFinding, WordValue};
 
 /// Wrappers that add nothing to what they run: an allowing rule sees through them.
 const TRANSPARENT: &[&str] =
@@ -83,7 +83,7 @@ pub struct CommandPattern {
 impl CommandPattern {
     /// Reads the inside of `Bash(…)`.
     pub(crate) fn parse(text: &str) -> Self {
-        let text = squeezed(text);
+        let text = collapse_blanks(text);
         let prefix = text.strip_suffix(":*").or_else(|| text.strip_suffix(" *"));
         let (body, open) = prefix.map_or((text.as_str(), false), |body| (body, true));
         Self { pieces: body.split('*').map(str::to_owned).collect(), open }
@@ -107,7 +107,7 @@ impl CommandPattern {
     /// Returns whether a command looks like this, whatever wraps it and however it is written.
     ///
     /// For rules that restrict: all spellings of the part are tried.
-    pub fn restricts(&self, part: &Part) -> bool {
+    pub fn restricts(&self, part: &CommandPart) -> bool {
         self.is_among(&spellings(part))
     }
 
@@ -117,12 +117,12 @@ impl CommandPattern {
     }
 
     /// Returns whether an allowing rule covers a command: its words as the program gets them.
-    pub fn permits(&self, part: &Part) -> bool {
-        Known::of(part).is_some_and(|known| self.covers(&known))
+    pub fn permits(&self, part: &CommandPart) -> bool {
+        LiteralCommand::from_part(part).is_some_and(|known| self.covers(&known))
     }
 
     /// Returns whether an allowing rule covers a command whose words are known.
-    pub(crate) fn covers(&self, known: &Known) -> bool {
+    pub(crate) fn covers(&self, known: &LiteralCommand) -> bool {
         let matches = self.matches(&known.words)
             || (self.is_exact() && known.written.as_ref().is_some_and(|it| self.matches(it)));
         matches && (self.is_exact() || !known.runs_what_it_is_given || self.means_runners())
@@ -175,14 +175,14 @@ fn ends(rest: &str, open: bool) -> bool {
 }
 
 /// Returns a part in all ways in which a rule that restricts may mean it: made once, for all rules.
-pub(crate) fn spellings(part: &Part) -> Vec<String> {
-    let words: Vec<_> = part.argv.iter().map(Word::shown).collect();
+pub(crate) fn spellings(part: &CommandPart) -> Vec<String> {
+    let words: Vec<_> = part.argv.iter().map(CommandWord::effective_text).collect();
     let wrappers: Vec<_> = part.wrappers.iter().map(String::as_str).collect();
-    let mut found = vec![squeezed(&part.text)];
+    let mut found = vec![collapse_blanks(&part.text)];
     for from in 0..=wrappers.len() {
         let chain = wrappers.get(from..).unwrap_or_default().iter().chain(&words);
         let chain: Vec<_> = chain.copied().collect();
-        for text in [squeezed(&chain.join(" ")), by_name(&chain)] {
+        for text in [collapse_blanks(&chain.join(" ")), by_name(&chain)] {
             if !found.contains(&text) {
                 found.push(text);
             }
@@ -192,7 +192,7 @@ pub(crate) fn spellings(part: &Part) -> Vec<String> {
 }
 
 /// Returns what starts at each token of a text that was not understood: made once, for all rules.
-pub(crate) fn runs_of(tokens: &[&str]) -> Vec<String> {
+pub(crate) fn token_runs(tokens: &[&str]) -> Vec<String> {
     let mut runs = Vec::with_capacity(tokens.len());
     for from in 0..tokens.len() {
         let run: Vec<_> = tokens.iter().skip(from).take(RAW_TOKENS).copied().collect();
@@ -205,7 +205,7 @@ pub(crate) fn runs_of(tokens: &[&str]) -> Vec<String> {
 }
 
 /// A command whose every word is known, as rules that allow look at it: made once, for all rules.
-pub(crate) struct Known {
+pub(crate) struct LiteralCommand {
     /// Its words, in each of which a blank is no border.
     words: String,
     /// As it was written, where nothing stands around it.
@@ -213,23 +213,27 @@ pub(crate) struct Known {
     runs_what_it_is_given: bool,
 }
 
-impl Known {
+impl LiteralCommand {
     /// Returns nothing where no such rule covers a part, whatever it says.
-    pub(crate) fn of(part: &Part) -> Option<Self> {
+    pub(crate) fn from_part(part: &CommandPart) -> Option<Self> {
         let transparent = |wrapper: &String| TRANSPARENT.contains(&wrapper.as_str());
-        let known = |word: &Word| !word.expanded && matches!(word.value, Value::Literal(_));
+        let known =
+            |word: &CommandWord| !word.expanded && matches!(word.value, WordValue::Literal(_));
         if part.argv.is_empty()
             || !part.wrappers.iter().all(transparent)
             || !part.argv.iter().all(known)
         {
             return None;
         }
-        let words: Vec<_> =
-            part.argv.iter().map(|word| word.shown().replace([' ', '\t', '\n'], INNER)).collect();
+        let words: Vec<_> = part
+            .argv
+            .iter()
+            .map(|word| word.effective_text().replace([' ', '\t', '\n'], INNER))
+            .collect();
         let bare = part.wrappers.is_empty() && !redirects(part);
         Some(Self {
             words: words.join(" "),
-            written: bare.then(|| squeezed(&part.text)),
+            written: bare.then(|| collapse_blanks(&part.text)),
             runs_what_it_is_given: runs_what_it_is_given(part),
         })
     }
@@ -242,7 +246,7 @@ const INNER: &str = "\u{1f}";
 const RAW_TOKENS: usize = 32;
 
 /// Runs of blanks are one border.
-pub(crate) fn squeezed(text: &str) -> String {
+pub(crate) fn collapse_blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -252,20 +256,20 @@ fn by_name(words: &[&str]) -> String {
     if let Some(first) = words.first_mut() {
         *first = first.rsplit('/').next().unwrap_or(first);
     }
-    squeezed(&words.join(" "))
+    collapse_blanks(&words.join(" "))
 }
 
 /// Whether a part redirects: its files are judged as files, not as part of the command.
-pub(crate) fn redirects(part: &Part) -> bool {
+pub(crate) fn redirects(part: &CommandPart) -> bool {
     part.text.contains(['<', '>'])
 }
 
 /// Whether a command runs code or a program that stands in its own arguments.
-pub(crate) fn runs_what_it_is_given(part: &Part) -> bool {
+pub(crate) fn runs_what_it_is_given(part: &CommandPart) -> bool {
     let Some(head) = part.argv.first() else { return true };
-    let name = head.shown().rsplit('/').next().unwrap_or_default();
+    let name = head.effective_text().rsplit('/').next().unwrap_or_default();
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if part.finding == Finding::ReadOnly {
+    if part.finding == PartFinding::ReadOnly {
         return false;
     }
     if RUNNERS.contains(&name) {
@@ -273,7 +277,8 @@ pub(crate) fn runs_what_it_is_given(part: &Part) -> bool {
     }
     let inline = INLINE.iter().find(|(program, _)| *program == name || *program == base);
     inline.is_some_and(|(_, flags)| {
-        flags.is_empty() || part.argv.iter().skip(1).any(|word| is_inline(word.shown(), flags))
+        flags.is_empty()
+            || part.argv.iter().skip(1).any(|word| is_inline(word.effective_text(), flags))
     })
 }
 

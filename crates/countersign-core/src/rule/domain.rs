@@ -1,7 +1,7 @@
 //! Patterns of hosts: `example.com`, `*.example.com`.
 
 use super::BadRule;
-use super::pattern::wild;
+use super::pattern::matches_wildcard;
 
 /// A host as rules look for it.
 ///
@@ -44,6 +44,6 @@ impl DomainPattern {
             return false;
         }
         let own = labels.get(above..).unwrap_or_default();
-        own.iter().zip(&self.labels).all(|(label, pattern)| wild(pattern, label))
+        own.iter().zip(&self.labels).all(|(label, pattern)| matches_wildcard(pattern, label))
     }
 }

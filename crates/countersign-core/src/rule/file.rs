@@ -1,19 +1,19 @@
 //! A file of rules: `countersign.toml`, the user's `config.toml`, Claude Code's `settings.json`.
 //!
 //! A rule that cannot be read never loosens anything: one that restricts makes its tool ask, one that
-//! allows is left out, and both are told as a [`Problem`]. A file that cannot be read at all is an
+//! allows is left out, and both are told as a [`RuleFileProblem`]. A file that cannot be read at all is an
 //! error; whoever loads it asks for everything and keeps the denials it knew.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::typed::TypedRule;
-use super::{Anchors, BadRule, Pattern, Problem, Rule};
-use crate::{Mode, Outcome};
+use super::typed_rule::TypedRule;
+use super::{BadRule, PatternAnchors, Rule, RuleFileProblem, RulePattern};
+use crate::{PermissionMode, VerdictAction};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum RuleFileFormat {
     /// Ours.
     Toml,
     /// Claude Code's.
@@ -37,23 +37,23 @@ pub struct RuleFile {
     /// The rules that were understood.
     pub rules: Vec<Rule>,
     /// Those that were not, and what was done about it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<RuleFileProblem>,
     /// The mode that runs have unless they name one.
-    pub mode: Option<Mode>,
+    pub mode: Option<PermissionMode>,
     /// Further files whose rules count as this one's.
     pub imports: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawRuleFile {
     #[serde(default)]
-    permissions: Permissions,
+    permissions: PermissionLists,
     #[serde(default)]
     rule: Vec<toml::Value>,
 }
 
 #[derive(Default, Deserialize)]
-struct Permissions {
+struct PermissionLists {
     #[serde(default)]
     allow: Vec<String>,
     #[serde(default)]
@@ -68,18 +68,22 @@ struct Permissions {
 
 impl RuleFile {
     /// Reads a file. `anchors` are what the rules' own examples are tried with.
-    pub fn parse(text: &str, format: Format, anchors: &Anchors) -> Result<Self, RuleFileError> {
-        let raw: Raw = match format {
-            Format::Toml => toml::from_str(text)
+    pub fn parse(
+        text: &str,
+        format: RuleFileFormat,
+        anchors: &PatternAnchors,
+    ) -> Result<Self, RuleFileError> {
+        let raw: RawRuleFile = match format {
+            RuleFileFormat::Toml => toml::from_str(text)
                 .map_err(|error| RuleFileError::Toml(error.to_string().trim().to_owned()))?,
-            Format::Json => serde_json::from_str(text)
+            RuleFileFormat::Json => serde_json::from_str(text)
                 .map_err(|error| RuleFileError::Json(error.to_string()))?,
         };
         let mut file = Self { imports: raw.permissions.import, ..Self::default() };
         let lists = [
-            (Outcome::Deny, raw.permissions.deny),
-            (Outcome::Ask, raw.permissions.ask),
-            (Outcome::Allow, raw.permissions.allow),
+            (VerdictAction::Deny, raw.permissions.deny),
+            (VerdictAction::Ask, raw.permissions.ask),
+            (VerdictAction::Allow, raw.permissions.allow),
         ];
         for (outcome, texts) in lists {
             for text in texts {
@@ -94,27 +98,29 @@ impl RuleFile {
     }
 
     /// Reads lists of rules as they stand in a JSON object: `{"allow": […], "ask": […], "deny": […]}`.
-    pub fn from_lists(lists: &Value, anchors: &Anchors) -> Result<Self, RuleFileError> {
+    pub fn from_lists(lists: &Value, anchors: &PatternAnchors) -> Result<Self, RuleFileError> {
         let text = serde_json::json!({ "permissions": lists }).to_string();
-        Self::parse(&text, Format::Json, anchors)
+        Self::parse(&text, RuleFileFormat::Json, anchors)
     }
 
-    fn keep(&mut self, text: &str, outcome: Outcome, read: Result<Rule, BadRule>) {
+    fn keep(&mut self, text: &str, outcome: VerdictAction, read: Result<Rule, BadRule>) {
         match read {
             Ok(rule) => self.rules.push(rule),
-            Err(why) => self.refuse(text, Pattern::tool_of(text), outcome, why.to_string()),
+            Err(why) => {
+                self.refuse(text, RulePattern::extract_tool_name(text), outcome, why.to_string());
+            }
         }
     }
 
-    fn keep_typed(&mut self, value: toml::Value, anchors: &Anchors) {
+    fn keep_typed(&mut self, value: toml::Value, anchors: &PatternAnchors) {
         let written = value.to_string();
         let said = |key: &str| value.get(key).and_then(|it| it.as_str()).map(str::to_owned);
         let tool = said("tool").unwrap_or_else(|| "*".to_owned());
         // A rule whose effect cannot be read may have been meant to restrict.
         let meant = match said("effect").as_deref() {
-            Some("allow") => Outcome::Allow,
-            Some("ask") => Outcome::Ask,
-            _ => Outcome::Deny,
+            Some("allow") => VerdictAction::Allow,
+            Some("ask") => VerdictAction::Ask,
+            _ => VerdictAction::Deny,
         };
         let name = said("id").unwrap_or(written);
         let typed: TypedRule = match value.try_into() {
@@ -137,23 +143,24 @@ impl RuleFile {
     }
 
     /// Notes a rule that cannot be followed; what was meant to restrict asks instead.
-    fn refuse(&mut self, text: &str, tool: String, outcome: Outcome, why: String) {
-        if outcome != Outcome::Allow {
-            let rule = Rule::of(Outcome::Ask, text.to_owned(), Pattern::Tool(tool));
+    fn refuse(&mut self, text: &str, tool: String, outcome: VerdictAction, why: String) {
+        if outcome != VerdictAction::Allow {
+            let rule =
+                Rule::from_pattern(VerdictAction::Ask, text.to_owned(), RulePattern::Tool(tool));
             let said = format!("this rule was not understood, so its tool asks: {why}");
             self.rules.push(Rule { why: Some(said), ..rule });
         }
-        self.problems.push(Problem { rule: text.to_owned(), why, outcome });
+        self.problems.push(RuleFileProblem { rule: text.to_owned(), why, outcome });
     }
 
     fn set_mode(&mut self, mode: Option<&str>) {
         let Some(text) = mode else { return };
         match text.parse() {
             Ok(mode) => self.mode = Some(mode),
-            Err(why) => self.problems.push(Problem {
+            Err(why) => self.problems.push(RuleFileProblem {
                 rule: format!("defaultMode = \"{text}\""),
                 why,
-                outcome: Outcome::Allow,
+                outcome: VerdictAction::Allow,
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! Lints: rules that do what they say, and probably not what their author meant.
 
-use super::{Pattern, Rule};
-use crate::Outcome;
+use super::{Rule, RulePattern};
+use crate::VerdictAction;
 
 /// Programs that run anything: a wildcard behind them allows everything.
 const RUN_ANYTHING: &[&str] = &[
@@ -11,7 +11,7 @@ const RUN_ANYTHING: &[&str] = &[
 
 /// Returns what its author should know about a rule, if anything.
 pub fn lint(rule: &Rule) -> Vec<String> {
-    let Pattern::Command(command) = &rule.pattern else { return Vec::new() };
+    let RulePattern::Command(command) = &rule.pattern else { return Vec::new() };
     let mut found = Vec::new();
     let text = &rule.text;
     if command.is_loose() {
@@ -20,7 +20,7 @@ pub fn lint(rule: &Rule) -> Vec<String> {
             "`{text}` also matches other programs that start with `{head}`: write `{head}:*`"
         ));
     }
-    if rule.outcome == Outcome::Allow && !command.is_exact() {
+    if rule.outcome == VerdictAction::Allow && !command.is_exact() {
         let words: Vec<_> = command.head().split_whitespace().collect();
         if let [program] = words.as_slice()
             && RUN_ANYTHING.contains(program)
@@ -31,7 +31,7 @@ pub fn lint(rule: &Rule) -> Vec<String> {
             ));
         }
     }
-    if rule.outcome == Outcome::Deny && command.head().is_empty() {
+    if rule.outcome == VerdictAction::Deny && command.head().is_empty() {
         found.push(format!(
             "`{text}` looks at the text of commands only, which is easily written otherwise"
         ));

@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::BadRule;
-use super::pattern::wild;
+use super::pattern::matches_wildcard;
 
 /// No pattern is longer: up to here every one can be compiled.
 const LONGEST: usize = 4096;
 
 /// The folders that patterns start from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchors {
+pub struct PatternAnchors {
     /// The workspace: `/src/**`.
     pub root: PathBuf,
     /// The user's home: `~/notes/**`.
@@ -28,11 +28,11 @@ pub struct Anchors {
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     text: String,
-    start: Start,
+    start: PatternStart,
     /// As written, from its start.
-    near: Box<Globs>,
+    near: Box<PathMatcher>,
     /// The same at any depth below its start: what restricts means every `secrets/`, not one.
-    deep: Box<Globs>,
+    deep: Box<PathMatcher>,
 }
 
 impl PartialEq for PathPattern {
@@ -44,7 +44,7 @@ impl PartialEq for PathPattern {
 impl Eq for PathPattern {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum PatternStart {
     Absolute,
     Home,
     Root,
@@ -53,16 +53,16 @@ enum Start {
 
 /// What a pattern is compared by.
 #[derive(Clone, Debug)]
-enum Globs {
+enum PathMatcher {
     /// Names, and all that is below: no need for a glob.
-    Plain(Plain),
+    Plain(PlainNameMatcher),
     /// A glob, and the same for all that is below; to the letter, and whatever the case.
-    Wild { exact: Box<Lazy>, folded: Box<Lazy> },
+    Wild { exact: Box<LazyGlob>, folded: Box<LazyGlob> },
 }
 
 /// Names, one by one, and where they are looked for.
 #[derive(Clone, Debug)]
-struct Plain {
+struct PlainNameMatcher {
     names: Vec<String>,
     /// Whether the names themselves are not meant, only what is in them.
     only_below: bool,
@@ -70,8 +70,8 @@ struct Plain {
     anywhere: bool,
 }
 
-impl Plain {
-    fn of(glob: &str, anywhere: bool) -> Option<Self> {
+impl PlainNameMatcher {
+    fn from_glob(glob: &str, anywhere: bool) -> Option<Self> {
         let (body, only_below) = match glob.strip_suffix("/**") {
             Some(folder) if !folder.is_empty() => (folder, true),
             _ => (glob, false),
@@ -88,7 +88,11 @@ impl Plain {
     fn is_match(&self, path: &Path, fold: bool) -> bool {
         let found: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).collect();
         let same = |(name, found): (&String, &std::borrow::Cow<'_, str>)| {
-            if fold { wild(&name.to_lowercase(), &found.to_lowercase()) } else { wild(name, found) }
+            if fold {
+                matches_wildcard(&name.to_lowercase(), &found.to_lowercase())
+            } else {
+                matches_wildcard(name, found)
+            }
         };
         let windows = found.windows(self.names.len()).enumerate();
         let mut windows = windows.take(if self.anywhere { usize::MAX } else { 1 });
@@ -101,21 +105,21 @@ impl Plain {
 
 /// A glob that is compiled when it is first asked: most of a rule's never are, and it takes long.
 #[derive(Clone, Debug)]
-struct Lazy {
+struct LazyGlob {
     glob: Glob,
     matcher: OnceLock<GlobMatcher>,
 }
 
-impl Lazy {
+impl LazyGlob {
     fn is_match(&self, path: &Path) -> bool {
         self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(path)
     }
 }
 
-impl Globs {
+impl PathMatcher {
     /// Reads a glob that is meant from the start, or at any depth.
     fn new(glob: &str, anywhere: bool) -> Result<Self, BadRule> {
-        if let Some(plain) = Plain::of(glob, anywhere) {
+        if let Some(plain) = PlainNameMatcher::from_glob(glob, anywhere) {
             return Ok(Self::Plain(plain));
         }
         Self::wild(glob, anywhere)
@@ -133,7 +137,7 @@ impl Globs {
                 .literal_separator(true)
                 .case_insensitive(fold)
                 .build()
-                .map(|glob| Box::new(Lazy { glob, matcher: OnceLock::new() }))
+                .map(|glob| Box::new(LazyGlob { glob, matcher: OnceLock::new() }))
                 .map_err(|error| {
                     BadRule::new(format!("`{glob}` is not a pattern: {}", error.kind()))
                 })
@@ -164,30 +168,30 @@ impl PathPattern {
             return Err(BadRule::new(format!("a path of more than {LONGEST} bytes")));
         }
         let (start, body) = if let Some(rest) = text.strip_prefix("//") {
-            (Start::Absolute, rest)
+            (PatternStart::Absolute, rest)
         } else if let Some(rest) = text.strip_prefix("~/") {
-            (Start::Home, rest)
+            (PatternStart::Home, rest)
         } else if text == "~" {
-            (Start::Home, "**")
+            (PatternStart::Home, "**")
         } else if let Some(rest) = text.strip_prefix('/') {
-            (Start::Root, rest)
+            (PatternStart::Root, rest)
         } else {
-            (Start::Cwd, text.strip_prefix("./").unwrap_or(text))
+            (PatternStart::Cwd, text.strip_prefix("./").unwrap_or(text))
         };
         let glob = body.trim_end_matches('/');
         let glob = if glob.is_empty() { "**" } else { glob };
         if glob.split('/').any(|name| name == "..") {
             return Err(BadRule::new(format!("`{text}` goes up with `..`: write where it leads")));
         }
-        let anywhere = start == Start::Cwd && !glob.contains('/');
-        let deep = Box::new(Globs::new(glob, true)?);
-        let near = if anywhere { deep.clone() } else { Box::new(Globs::new(glob, false)?) };
+        let anywhere = start == PatternStart::Cwd && !glob.contains('/');
+        let deep = Box::new(PathMatcher::new(glob, true)?);
+        let near = if anywhere { deep.clone() } else { Box::new(PathMatcher::new(glob, false)?) };
         Ok(Self { text: text.to_owned(), start, near, deep })
     }
 
     /// Returns whether a rule that restricts means this path: at any depth, whatever the case.
-    pub fn restricts(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
-        if self.start != Start::Cwd {
+    pub fn restricts(&self, path: &Path, cwd: &Path, anchors: &PatternAnchors) -> bool {
+        if self.start != PatternStart::Cwd {
             return self.below(path, cwd, anchors).is_some_and(|p| self.near.is_whatever_case(p));
         }
         [cwd, anchors.root.as_path()]
@@ -197,18 +201,18 @@ impl PathPattern {
     }
 
     /// Returns whether an allowing rule means this path: from its start, to the letter.
-    pub fn permits(&self, path: &Path, cwd: &Path, anchors: &Anchors) -> bool {
+    pub fn permits(&self, path: &Path, cwd: &Path, anchors: &PatternAnchors) -> bool {
         self.below(path, cwd, anchors).is_some_and(|below| self.near.is_exactly(below))
     }
 
     /// Returns whether what a restricting rule means may lie below a folder.
-    pub(crate) fn may_lie_in(&self, folder: &Path, cwd: &Path, anchors: &Anchors) -> bool {
+    pub(crate) fn may_lie_in(&self, folder: &Path, cwd: &Path, anchors: &PatternAnchors) -> bool {
         let starts: Vec<&Path> = match self.start {
-            Start::Absolute => vec![Path::new("/")],
-            Start::Home => anchors.home.iter().map(PathBuf::as_path).collect(),
-            Start::Root => vec![&anchors.root],
+            PatternStart::Absolute => vec![Path::new("/")],
+            PatternStart::Home => anchors.home.iter().map(PathBuf::as_path).collect(),
+            PatternStart::Root => vec![&anchors.root],
             // Meant at any depth: wherever the folder touches the workspace.
-            Start::Cwd => return [cwd, &anchors.root].iter().any(|it| meets(folder, it)),
+            PatternStart::Cwd => return [cwd, &anchors.root].iter().any(|it| meets(folder, it)),
         };
         let body = self.text.trim_start_matches("~/").trim_start_matches('/');
         let plain = |name: &&str| !name.contains(['*', '?', '[', '{', '\\']);
@@ -217,16 +221,16 @@ impl PathPattern {
     }
 
     /// Returns whether the pattern reaches out of the workspace by what it spells out.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        matches!(self.start, Start::Absolute | Start::Home)
+    pub(crate) fn is_outside_workspace(&self) -> bool {
+        matches!(self.start, PatternStart::Absolute | PatternStart::Home)
     }
 
-    fn below<'p>(&self, path: &'p Path, cwd: &Path, anchors: &Anchors) -> Option<&'p Path> {
+    fn below<'p>(&self, path: &'p Path, cwd: &Path, anchors: &PatternAnchors) -> Option<&'p Path> {
         match self.start {
-            Start::Absolute => path.strip_prefix("/").ok(),
-            Start::Home => path.strip_prefix(anchors.home.as_ref()?).ok(),
-            Start::Root => path.strip_prefix(&anchors.root).ok(),
-            Start::Cwd => path.strip_prefix(cwd).ok(),
+            PatternStart::Absolute => path.strip_prefix("/").ok(),
+            PatternStart::Home => path.strip_prefix(anchors.home.as_ref()?).ok(),
+            PatternStart::Root => path.strip_prefix(&anchors.root).ok(),
+            PatternStart::Cwd => path.strip_prefix(cwd).ok(),
         }
     }
 }
@@ -259,9 +263,9 @@ mod tests {
             found in path(6, &["a", "b", "A.c", "ab", ".c", "x.c"]),
         ) {
             let glob = if below { format!("{names}/**") } else { names };
-            let plain = Globs::new(&glob, anywhere).unwrap();
-            prop_assert!(matches!(plain, Globs::Plain(_)));
-            let wild = Globs::wild(&glob, anywhere).unwrap();
+            let plain = PathMatcher::new(&glob, anywhere).unwrap();
+            prop_assert!(matches!(plain, PathMatcher::Plain(_)));
+            let wild = PathMatcher::wild(&glob, anywhere).unwrap();
             let found = Path::new(&found);
             prop_assert_eq!(plain.is_exactly(found), wild.is_exactly(found));
             prop_assert_eq!(plain.is_whatever_case(found), wild.is_whatever_case(found));
@@ -271,7 +275,7 @@ mod tests {
     /// Compiling comes late, so nothing that parses may fail at it.
     #[test]
     fn whatever_parses_can_be_asked() {
-        let anchors = Anchors { root: "/ws".into(), home: None };
+        let anchors = PatternAnchors { root: "/ws".into(), home: None };
         for piece in ["a", "?", "*", "[a-z]", "[!é-ü]", "{a,b}", "**/", "é", "a/**/"] {
             let text = piece.repeat(LONGEST / piece.len());
             let Ok(pattern) = PathPattern::parse(&text) else { continue };

@@ -15,7 +15,7 @@ impl BadRule {
 
 /// What a rule about files is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     /// Looking at them.
     Read,
     /// Making, changing, moving or removing them, by whatever tool.
@@ -24,7 +24,7 @@ pub enum Access {
 
 /// What a rule looks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum RulePattern {
     /// A tool as a whole: its name, in which `*` stands for anything.
     Tool(String),
     /// A command, in whichever tool runs it.
@@ -32,7 +32,7 @@ pub enum Pattern {
     /// A command by its words.
     Argv(ArgvPattern),
     /// Files.
-    Path(Access, PathPattern),
+    Path(FileAccess, PathPattern),
     /// A host that is talked to.
     Domain(DomainPattern),
     /// Another agent, by its kind.
@@ -60,7 +60,7 @@ const SPAWNERS: &[&str] = &["Task", "Agent"];
 /// Tools that talk to a host.
 const FETCHERS: &[&str] = &["WebFetch"];
 
-impl Pattern {
+impl RulePattern {
     pub(crate) fn parse(text: &str) -> Result<Self, BadRule> {
         let text = text.trim();
         let Some((tool, rest)) = text.split_once('(') else { return tool_name(text) };
@@ -82,10 +82,10 @@ impl Pattern {
             return Ok(Self::Command(CommandPattern::parse(specifier)));
         }
         if is(READERS) {
-            return Ok(Self::Path(Access::Read, PathPattern::parse(specifier)?));
+            return Ok(Self::Path(FileAccess::Read, PathPattern::parse(specifier)?));
         }
         if is(WRITERS) {
-            return Ok(Self::Path(Access::Edit, PathPattern::parse(specifier)?));
+            return Ok(Self::Path(FileAccess::Edit, PathPattern::parse(specifier)?));
         }
         if is(FETCHERS) {
             let Some(domain) = specifier.strip_prefix("domain:") else {
@@ -130,16 +130,16 @@ impl Pattern {
     }
 
     /// Returns the tool a rule speaks of, for a restricting rule that could not be read.
-    pub(crate) fn tool_of(text: &str) -> String {
+    pub(crate) fn extract_tool_name(text: &str) -> String {
         let name = text.split('(').next().unwrap_or_default().trim();
         if tool_name(name).is_ok() { name.to_owned() } else { "*".to_owned() }
     }
 }
 
-fn tool_name(name: &str) -> Result<Pattern, BadRule> {
+fn tool_name(name: &str) -> Result<RulePattern, BadRule> {
     let plain = |c: char| c.is_alphanumeric() || "_-*.".contains(c);
     if !name.is_empty() && name.chars().all(plain) {
-        return Ok(Pattern::Tool(name.to_owned()));
+        return Ok(RulePattern::Tool(name.to_owned()));
     }
     Err(BadRule::new(format!("`{name}` is not the name of a tool")))
 }
@@ -160,11 +160,11 @@ pub(crate) fn names_tool(pattern: &str, tool: &str) -> bool {
     };
     // Claude Code has renamed it and reads both.
     let both_spawn = || SPAWNERS.contains(&pattern) && SPAWNERS.contains(&tool);
-    wild(pattern, tool) || all_of_server() || both_spawn()
+    matches_wildcard(pattern, tool) || all_of_server() || both_spawn()
 }
 
 /// Returns whether a text matches a pattern in which `*` stands for anything.
-pub(crate) fn wild(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
         return false;

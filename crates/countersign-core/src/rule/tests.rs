@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::Outcome::{Allow, Ask, Deny};
+use crate::VerdictAction::{Allow, Ask, Deny};
 
 #[test]
 fn a_file_is_read_rule_by_rule() {
@@ -38,7 +38,7 @@ fn a_file_is_read_rule_by_rule() {
         tool = "Bash"
         argvv = ["npm"]
     "#;
-    let file = RuleFile::parse(text, Format::Toml, &anchors()).unwrap();
+    let file = RuleFile::parse(text, RuleFileFormat::Toml, &anchors()).unwrap();
     let texts: Vec<_> = file.rules.iter().map(|rule| (rule.outcome, rule.text.as_str())).collect();
     assert_eq!(
         texts,
@@ -55,18 +55,18 @@ fn a_file_is_read_rule_by_rule() {
     );
     let problems: Vec<_> = file.problems.iter().map(|it| it.rule.as_str()).collect();
     assert_eq!(problems, ["WebFetch(https://x)", "Bash(rm", "*", "lies", "typo"]);
-    assert_eq!(file.mode, Some(crate::Mode::Plan));
+    assert_eq!(file.mode, Some(crate::PermissionMode::Plan));
     assert_eq!(file.imports, [".claude/settings.json"]);
 }
 
 #[test]
 fn a_file_that_is_no_file_of_rules_says_so() {
     for text in ["[permissions", "permissions = 3", "[permissions]\nallow = 'x'"] {
-        assert!(RuleFile::parse(text, Format::Toml, &anchors()).is_err(), "{text}");
+        assert!(RuleFile::parse(text, RuleFileFormat::Toml, &anchors()).is_err(), "{text}");
     }
-    assert!(RuleFile::parse("{", Format::Json, &anchors()).is_err());
+    assert!(RuleFile::parse("{", RuleFileFormat::Json, &anchors()).is_err());
     // Other sections are other people's business.
-    let file = RuleFile::parse("[server]\nlisten = 'x'", Format::Toml, &anchors()).unwrap();
+    let file = RuleFile::parse("[server]\nlisten = 'x'", RuleFileFormat::Toml, &anchors()).unwrap();
     assert_eq!(file, RuleFile::default());
 }
 
@@ -116,7 +116,7 @@ fn commands_have_borders_of_words() {
         ("xargs:*", "xargs rm", false, true),
         ("npm *", "npm exec evil", false, true),
     ] {
-        let parts = example::parts_of(command, &anchors());
+        let parts = example::analyse_parts(command, &anchors());
         let pattern = CommandPattern::parse(rule);
         let allowed = !parts.is_empty() && parts.iter().all(|part| pattern.permits(part));
         let denied = parts.iter().any(|part| pattern.restricts(part));
@@ -145,11 +145,11 @@ fn hosts_are_compared_label_by_label() {
 #[test]
 fn an_allowing_rule_names_its_tool() {
     for text in ["*", "mcp__*", "B*", "Bash(* x)", "WebFetch(domain:*)", "Task(model:x)"] {
-        assert!(Rule::parse(Outcome::Allow, text).is_err(), "{text}");
-        assert!(Rule::parse(Outcome::Deny, text).is_ok(), "{text}");
+        assert!(Rule::parse(VerdictAction::Allow, text).is_err(), "{text}");
+        assert!(Rule::parse(VerdictAction::Deny, text).is_ok(), "{text}");
     }
     for text in ["Bash", "mcp__files", "mcp__files__*", "mcp__files__read", "Task(reviewer)"] {
-        assert!(Rule::parse(Outcome::Allow, text).is_ok(), "{text}");
+        assert!(Rule::parse(VerdictAction::Allow, text).is_ok(), "{text}");
     }
     for (rule, tool, expected) in [
         ("mcp__files", "mcp__files__read", true),
@@ -170,6 +170,6 @@ fn path(rule: &str, path: &str, allows: bool, denies: bool) {
     assert_eq!(found, (allows, denies), "{rule} on {}", path.display());
 }
 
-fn anchors() -> Anchors {
-    Anchors { root: "/ws".into(), home: Some("/home/me".into()) }
+fn anchors() -> PatternAnchors {
+    PatternAnchors { root: "/ws".into(), home: Some("/home/me".into()) }
 }

@@ -1,10 +1,10 @@
 //! What the shell does itself: moving about, setting variables, running text.
 
-use super::judge::Judgement;
-use super::lower::Lowering;
-use super::state::State;
-use super::{Finding, Value, Word, variable, word};
-use crate::{Effect, Target};
+use super::judgement::CommandJudgement;
+use super::lower::CommandLowerer;
+use super::shell_state::ShellState;
+use super::{CommandWord, PartFinding, WordValue, variable, word};
+use crate::{Effect, EffectTarget};
 
 /// Builtins that change how later words are read, or run text that they are given.
 const TAINTING: &[&str] = &[
@@ -51,7 +51,7 @@ const SHELL_ONLY: &[&str] = &[
 ];
 
 /// Returns how many words at the start of a command only say that the shell itself should do it.
-pub(super) fn prefixes(words: &[Option<&str>]) -> usize {
+pub(super) fn count_prefix_words(words: &[Option<&str>]) -> usize {
     let mut count = 0;
     while let [Some("command" | "builtin"), Some(next), ..] = words.get(count..).unwrap_or_default()
         && !next.starts_with('-')
@@ -62,7 +62,7 @@ pub(super) fn prefixes(words: &[Option<&str>]) -> usize {
 }
 
 /// Returns why a command is not part of the canonical language, if it is not.
-pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
+pub(super) fn explain_inexpressible(words: &[Option<&str>], given: bool) -> Option<String> {
     let (Some(name), arguments) = words.split_first().map(|(name, rest)| (*name, rest))? else {
         return Some("which program runs is decided only when it runs".to_owned());
     };
@@ -87,14 +87,14 @@ pub(super) fn lacks(words: &[Option<&str>], given: bool) -> Option<String> {
     (!plain).then(|| format!("this form of `{name}` is not run without asking"))
 }
 
-impl Lowering<'_> {
+impl CommandLowerer<'_> {
     /// Judges a builtin. `None` when the name is none that has to be known here.
     pub(super) fn builtin(
         &mut self,
         name: &str,
-        argv: &[Word],
-        state: &mut State,
-    ) -> Option<Judgement> {
+        argv: &[CommandWord],
+        state: &mut ShellState,
+    ) -> Option<CommandJudgement> {
         let operands = argv.get(1..).unwrap_or_default();
         match name {
             "cd" => Some(self.change_folder(argv, operands, state)),
@@ -113,26 +113,35 @@ impl Lowering<'_> {
                 // With options they name variables (`wait -p`) or run commands (`jobs -x`).
                 let plain = operands.iter().all(is_status);
                 Some(if plain {
-                    Judgement::read_only(argv.to_vec())
+                    CommandJudgement::read_only(argv.to_vec())
                 } else {
                     unproven(argv, "it does more than usual")
                 })
             }
-            "umask" | "ulimit" if operands.is_empty() => Some(Judgement::read_only(argv.to_vec())),
-            "command" if matches!(operands.first().and_then(Word::literal), Some("-v" | "-V")) => {
-                Some(Judgement::read_only(argv.to_vec()))
+            "umask" | "ulimit" if operands.is_empty() => {
+                Some(CommandJudgement::read_only(argv.to_vec()))
+            }
+            "command"
+                if matches!(operands.first().and_then(CommandWord::literal), Some("-v" | "-V")) =>
+            {
+                Some(CommandJudgement::read_only(argv.to_vec()))
             }
             _ if TAINTING.contains(&name) => Some(self.tainting(name, argv, operands, state)),
             _ => None,
         }
     }
 
-    fn change_folder(&mut self, argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+    fn change_folder(
+        &mut self,
+        argv: &[CommandWord],
+        operands: &[CommandWord],
+        state: &mut ShellState,
+    ) -> CommandJudgement {
         let mut folders =
             operands.iter().filter(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
-        let home = Word {
-            value: state.variables.get("HOME").cloned().unwrap_or(Value::Text),
-            ..Word::plain("~")
+        let home = CommandWord {
+            value: state.variables.get("HOME").cloned().unwrap_or(WordValue::Text),
+            ..CommandWord::from_literal("~")
         };
         let target = folders.next().unwrap_or(&home);
         let path = target.literal().filter(|path| !path.starts_with('-') && !path.is_empty());
@@ -156,7 +165,7 @@ impl Lowering<'_> {
             Ok(targets) => {
                 state.enter(targets.iter().map(|target| target.path.clone()).collect());
                 let effects = targets.into_iter().map(Effect::Read).collect();
-                Judgement { effects, ..Judgement::read_only(argv.to_vec()) }
+                CommandJudgement { effects, ..CommandJudgement::read_only(argv.to_vec()) }
             }
             Err(why) => {
                 state.leave();
@@ -169,23 +178,23 @@ impl Lowering<'_> {
     fn tainting(
         &mut self,
         name: &str,
-        argv: &[Word],
-        operands: &[Word],
-        state: &mut State,
-    ) -> Judgement {
-        let known: Vec<_> = operands.iter().map(Word::shown).collect();
+        argv: &[CommandWord],
+        operands: &[CommandWord],
+        state: &mut ShellState,
+    ) -> CommandJudgement {
+        let known: Vec<_> = operands.iter().map(CommandWord::effective_text).collect();
         let joined = known.join(" ");
         match name {
-            "eval" => drop(self.text(&joined, state.clone()).0),
+            "eval" => drop(self.lower_text(&joined, state.clone()).0),
             "trap" => {
                 let text = known.first().copied().unwrap_or_default();
                 if !text.starts_with('-') && !text.is_empty() {
-                    self.text(text, state.clone());
+                    self.lower_text(text, state.clone());
                 }
             }
             _ => {
                 for inner in word::substitutions(&joined) {
-                    self.text(&inner, state.clone());
+                    self.lower_text(&inner, state.clone());
                 }
             }
         }
@@ -202,30 +211,35 @@ impl Lowering<'_> {
 }
 
 /// Whether a path leads elsewhere than its components say.
-fn goes_through_link(path: &str, targets: &[Target], state: &State) -> bool {
+fn goes_through_link(path: &str, targets: &[EffectTarget], state: &ShellState) -> bool {
     let folders = state.folders.as_deref().unwrap_or_default();
-    let seems = folders.iter().map(|folder| crate::lexical(&folder.join(path)));
+    let seems = folders.iter().map(|folder| crate::normalize_lexically(&folder.join(path)));
     let seems: Vec<_> = seems.collect();
     !targets.iter().all(|target| seems.contains(&target.path))
 }
 
-fn is_status(word: &Word) -> bool {
+fn is_status(word: &CommandWord) -> bool {
     match word.literal() {
         Some(text) => text.bytes().all(|b| b.is_ascii_digit()),
         None => word.text == "$?",
     }
 }
 
-fn unproven(argv: &[Word], why: &str) -> Judgement {
-    let mut judged = Judgement::unproven(argv.to_vec(), why.to_owned());
+fn unproven(argv: &[CommandWord], why: &str) -> CommandJudgement {
+    let mut judged = CommandJudgement::unproven(argv.to_vec(), why.to_owned());
     judged.effects.push(Effect::Opaque { why: why.to_owned() });
     judged
 }
 
 /// `export A=b` and its kin. With options, or without words, they do or show more.
-fn declare(name: &str, argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+fn declare(
+    name: &str,
+    argv: &[CommandWord],
+    operands: &[CommandWord],
+    state: &mut ShellState,
+) -> CommandJudgement {
     let exports = name == "export";
-    let mut judged = Judgement::read_only(argv.to_vec());
+    let mut judged = CommandJudgement::read_only(argv.to_vec());
     for word in operands {
         let text = word.literal().unwrap_or(&word.text);
         let (variable, value) = match text.split_once('=') {
@@ -246,7 +260,7 @@ fn declare(name: &str, argv: &[Word], operands: &[Word], state: &mut State) -> J
             state.taint(&format!("the change of `{variable}`"));
             return judged;
         }
-        let value = known.map_or(Value::Text, |value| Value::Literal(value.to_owned()));
+        let value = known.map_or(WordValue::Text, |value| WordValue::Literal(value.to_owned()));
         state.variables.insert(variable.to_owned(), value);
     }
     if operands.is_empty() {
@@ -257,8 +271,12 @@ fn declare(name: &str, argv: &[Word], operands: &[Word], state: &mut State) -> J
 }
 
 /// `set -euo pipefail` and the like.
-fn options(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
-    let mut words = operands.iter().map(Word::literal);
+fn options(
+    argv: &[CommandWord],
+    operands: &[CommandWord],
+    state: &mut ShellState,
+) -> CommandJudgement {
+    let mut words = operands.iter().map(CommandWord::literal);
     let mut plain = !operands.is_empty();
     while let Some(word) = words.next() {
         let letters = word.and_then(|word| word.strip_prefix(['-', '+'])).unwrap_or("?");
@@ -268,31 +286,39 @@ fn options(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
         }
     }
     if plain {
-        return Judgement::read_only(argv.to_vec());
+        return CommandJudgement::read_only(argv.to_vec());
     }
     state.taint("`set`");
     unproven(argv, "it changes the shell, or shows its variables")
 }
 
-fn unset(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+fn unset(
+    argv: &[CommandWord],
+    operands: &[CommandWord],
+    state: &mut ShellState,
+) -> CommandJudgement {
     for word in operands {
         let Some(name) = word.literal().filter(|name| variable::may_be_set(name, None)) else {
             state.taint("`unset`");
             return unproven(argv, "it takes a variable away that may steer later programs");
         };
         // Whether it is empty or not there makes no difference to what it expands to.
-        state.variables.insert(name.to_owned(), Value::Literal(String::new()));
+        state.variables.insert(name.to_owned(), WordValue::Literal(String::new()));
     }
-    Judgement::read_only(argv.to_vec())
+    CommandJudgement::read_only(argv.to_vec())
 }
 
 /// `read -r name …`
-fn read(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
+fn read(
+    argv: &[CommandWord],
+    operands: &[CommandWord],
+    state: &mut ShellState,
+) -> CommandJudgement {
     for word in operands {
         match word.literal() {
             Some("-r" | "-s") => {}
             Some(name) if variable::may_be_set(name, None) && !name.is_empty() => {
-                state.variables.insert(name.to_owned(), Value::Text);
+                state.variables.insert(name.to_owned(), WordValue::Text);
             }
             _ => {
                 state.taint("`read`");
@@ -300,11 +326,11 @@ fn read(argv: &[Word], operands: &[Word], state: &mut State) -> Judgement {
             }
         }
     }
-    Judgement::read_only(argv.to_vec())
+    CommandJudgement::read_only(argv.to_vec())
 }
 
-impl Judgement {
+impl CommandJudgement {
     pub(super) fn is_proven(&self) -> bool {
-        matches!(self.finding, Finding::ReadOnly | Finding::Changes)
+        matches!(self.finding, PartFinding::ReadOnly | PartFinding::Changes)
     }
 }

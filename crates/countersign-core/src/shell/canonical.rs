@@ -4,7 +4,7 @@
 //! this form, run by our executor or printed for bash, and never the text it was read from. So a
 //! difference between our reading and bash's can change what a command prints, not what it may do.
 
-mod plain;
+mod plain_text;
 mod printer;
 
 use std::borrow::Cow;
@@ -18,16 +18,16 @@ const MAX_BYTES: usize = 24 * 1024;
 
 /// A command line in the form in which it is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Canonical {
+pub struct CanonicalCommandLine {
     /// What our executor runs.
     pub script: CanonicalScript,
     /// The same as text: running it with bash does what the executor does.
     pub text: String,
 }
 
-impl Canonical {
+impl CanonicalCommandLine {
     /// Returns a tool's input with the canonical text as its `command`.
-    pub fn put_into<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
+    pub fn apply_to_input<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
         if input.get("command").and_then(Value::as_str) == Some(self.text.as_str()) {
             return Cow::Borrowed(input);
         }
@@ -41,7 +41,7 @@ impl Canonical {
     /// Returns a tool's input with the program as its `command` and the words behind it as its `args`.
     ///
     /// A form that is more than one program with its words stays as the input is.
-    pub fn put_words_into<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
+    pub fn apply_argv_to_input<'a>(&self, input: &'a Value) -> Cow<'a, Value> {
         let Some((program, words)) = self.program_and_words() else { return Cow::Borrowed(input) };
         let mut input = input.clone();
         if let Some(fields) = input.as_object_mut() {
@@ -78,7 +78,7 @@ impl Canonical {
     ///
     /// A text that is plain already stays as it was written. The error says why there is no form.
     pub(super) fn new(written: &str, script: CanonicalScript) -> Result<Self, String> {
-        let text = if plain::is_plain(written, &script) {
+        let text = if plain_text::is_plain(written, &script) {
             written.to_owned()
         } else {
             printer::print(&script)
@@ -92,7 +92,7 @@ impl Canonical {
 
     /// Returns the same with every word quoted, for where even a plain text would be read otherwise.
     #[must_use]
-    pub fn quoted(self) -> Self {
+    pub fn with_quoted_words(self) -> Self {
         Self { text: printer::print(&self.script), ..self }
     }
 }
@@ -118,7 +118,7 @@ pub enum CanonicalScript {
     /// Runs in a shell of its own: no variable and no `cd` outlives it.
     Subshell(Box<CanonicalScript>),
     /// Runs with these redirections.
-    Redirected(Box<CanonicalScript>, Vec<Redirection>),
+    Redirected(Box<CanonicalScript>, Vec<CanonicalRedirection>),
     /// Runs one of two scripts.
     If {
         /// What decides.
@@ -141,7 +141,7 @@ pub enum CanonicalScript {
 
 impl CanonicalScript {
     /// Returns the script that does nothing, and succeeds.
-    pub fn nothing() -> Self {
+    pub fn no_op() -> Self {
         Self::Sequence(Vec::new())
     }
 
@@ -194,13 +194,13 @@ impl CanonicalScript {
             }
         }
         match flat.len() {
-            1 => flat.pop().unwrap_or_else(Self::nothing),
+            1 => flat.pop().unwrap_or_else(Self::no_op),
             _ => Self::Sequence(flat),
         }
     }
 
     /// Returns a script with redirections, if there are any.
-    pub(super) fn with_redirections(self, redirections: Vec<Redirection>) -> Self {
+    pub(super) fn with_redirections(self, redirections: Vec<CanonicalRedirection>) -> Self {
         if redirections.is_empty() { self } else { Self::Redirected(Box::new(self), redirections) }
     }
 }
@@ -210,7 +210,7 @@ impl CanonicalScript {
 pub struct CanonicalCommand {
     /// Variables given to the program; of the shell itself where there are no words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub assignments: Vec<Assignment>,
+    pub assignments: Vec<CanonicalAssignment>,
     /// The program's name and its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<CanonicalWord>,
@@ -219,12 +219,12 @@ pub struct CanonicalCommand {
     pub program: Option<PathBuf>,
     /// Where its streams lead, in the order in which that is set up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redirections: Vec<Redirection>,
+    pub redirections: Vec<CanonicalRedirection>,
 }
 
 /// A variable and what it is set to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assignment {
+pub struct CanonicalAssignment {
     /// The variable.
     pub name: String,
     /// Its value.
@@ -277,7 +277,7 @@ pub enum WordPiece {
 /// Where a stream of a command leads. Only the three standard streams are redirected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Redirection {
+pub enum CanonicalRedirection {
     /// Standard input comes from a file.
     Read {
         /// The file.

@@ -2,30 +2,30 @@
 
 use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate};
 
-use super::Word;
+use super::CommandWord;
 use super::canonical::{CanonicalCommand, CanonicalScript, CanonicalWord};
-use super::judge::Judgement;
-use super::lower::{Draft, Lowering};
-use super::state::State;
-use super::word::{self, Mode};
+use super::judgement::CommandJudgement;
+use super::lower::{CommandLowerer, PartDraft};
+use super::shell_state::ShellState;
+use super::word::{self, ExpansionMode};
 use crate::Effect;
 
-impl Lowering<'_> {
-    pub(super) fn arithmetic(&mut self, expression: &str, state: &State) {
-        let mut draft = Draft::new(format!("(( {} ))", expression.trim()));
+impl CommandLowerer<'_> {
+    pub(super) fn arithmetic(&mut self, expression: &str, state: &ShellState) {
+        let mut draft = PartDraft::new(format!("(( {} ))", expression.trim()));
         for inner in word::substitutions(expression) {
-            self.text(&inner, state.clone());
+            self.lower_text(&inner, state.clone());
         }
         draft.opaque("arithmetic may run what its names hold");
-        self.push(draft, Judgement::read_only(vec![Word::plain("((")]), state);
+        self.push(draft, CommandJudgement::read_only(vec![CommandWord::from_literal("((")]), state);
     }
 
     /// `[[ … ]]` becomes calls of `test`, as far as `test` means the same.
     pub(super) fn test(
         &mut self,
         test: &ExtendedTestExpr,
-        draft: &mut Draft,
-        state: &State,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) -> CanonicalScript {
         match test {
             ExtendedTestExpr::And(one, two) => {
@@ -41,14 +41,14 @@ impl Lowering<'_> {
             }
             ExtendedTestExpr::Parenthesized(inner) => self.test(inner, draft, state),
             ExtendedTestExpr::UnaryTest(predicate, operand) => {
-                let operand = self.single(&operand.value, Mode::Single, draft, state);
+                let operand = self.single(&operand.value, ExpansionMode::Single, draft, state);
                 self.unary(predicate, &operand.word, draft, state);
                 as_command(&[CanonicalWord::literal(predicate.to_string()), operand.canonical])
             }
             ExtendedTestExpr::BinaryTest(predicate, one, two) => {
                 self.check_comparison(predicate, &two.value);
-                let one = self.single(&one.value, Mode::Single, draft, state);
-                let two = self.single(&two.value, Mode::Single, draft, state);
+                let one = self.single(&one.value, ExpansionMode::Single, draft, state);
+                let two = self.single(&two.value, ExpansionMode::Single, draft, state);
                 for operand in [&one, &two] {
                     self.binary(predicate, &operand.word, draft, state);
                 }
@@ -80,7 +80,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn unary(&mut self, predicate: &UnaryPredicate, word: &Word, draft: &mut Draft, state: &State) {
+    fn unary(
+        &mut self,
+        predicate: &UnaryPredicate,
+        word: &CommandWord,
+        draft: &mut PartDraft,
+        state: &ShellState,
+    ) {
         match predicate {
             UnaryPredicate::StringHasZeroLength
             | UnaryPredicate::StringHasNonZeroLength
@@ -99,9 +105,9 @@ impl Lowering<'_> {
     fn binary(
         &mut self,
         predicate: &BinaryPredicate,
-        word: &Word,
-        draft: &mut Draft,
-        state: &State,
+        word: &CommandWord,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) {
         match predicate {
             BinaryPredicate::FilesReferToSameDeviceAndInodeNumbers
@@ -127,7 +133,7 @@ impl Lowering<'_> {
     }
 
     /// A test of a file reads where it lies, not what is in it.
-    fn look_at(&mut self, word: &Word, draft: &mut Draft, state: &State) {
+    fn look_at(&mut self, word: &CommandWord, draft: &mut PartDraft, state: &ShellState) {
         let found = word.literal().ok_or_else(|| "which file it looks at is unknown".to_owned());
         match found.and_then(|path| self.targets(path, state)) {
             Ok(targets) => draft.effects.extend(targets.into_iter().map(Effect::Read)),

@@ -1,7 +1,7 @@
-//! The walk over the syntax tree: every simple command, wherever it stands, becomes a [`Part`].
+//! The walk over the syntax tree: every simple command, wherever it stands, becomes a [`CommandPart`].
 
-mod handed_names;
-mod rounds;
+mod loops;
+mod xargs_names;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,15 +10,17 @@ use brush_parser::ast::{
     FunctionDefinition, IfClauseCommand, Pipeline, PipelineTimed, RedirectList, SeparatorOperator,
 };
 
-use self::handed_names::Stage;
-use super::canonical::{CanonicalScript, Redirection};
-use super::guard::{self, Size};
-use super::judge::Judgement;
-use super::state::State;
-use super::syntax::{self, Source};
-use super::word::Mode;
-use super::{Context, Finding, Floor, Part, Word, floor, raw};
-use crate::{Effect, Target};
+use self::xargs_names::PipelineStage;
+use super::canonical::{CanonicalRedirection, CanonicalScript};
+use super::judgement::CommandJudgement;
+use super::shell_state::ShellState;
+use super::syntax::{self, ParsedSource};
+use super::text_guard::{self, StackDemand};
+use super::word::ExpansionMode;
+use super::{
+    CommandPart, CommandWord, HardDenial, PartFinding, ShellContext, hard_denial, raw_tokens,
+};
+use crate::{Effect, EffectTarget};
 
 /// Texts inside texts: substitutions, `sh -c`.
 const MAX_DEPTH: usize = 8;
@@ -32,14 +34,14 @@ const MAX_ROUNDS: usize = 64;
 const STACK: usize = 16 * 1024 * 1024;
 
 /// What came out of reading a text.
-pub(super) struct Reading {
-    pub(super) parts: Vec<Part>,
+pub(super) struct LoweredCommand {
+    pub(super) parts: Vec<CommandPart>,
     pub(super) effects: Vec<Effect>,
     /// Its canonical form, or why it has none.
     pub(super) script: Result<CanonicalScript, String>,
 }
 
-impl Reading {
+impl LoweredCommand {
     /// Returns the reading of a text that was not understood.
     pub(super) fn opaque(why: String) -> Self {
         Self { parts: Vec::new(), effects: vec![opaque(&why)], script: Err(why) }
@@ -47,31 +49,35 @@ impl Reading {
 }
 
 /// Reads an admitted text; any failure is an opaque effect.
-pub(super) fn run(
+pub(super) fn lower_command(
     command: &str,
-    size: Size,
-    context: &Context<'_>,
-    floors: &mut Vec<Floor>,
-) -> Reading {
+    size: StackDemand,
+    context: &ShellContext<'_>,
+    floors: &mut Vec<HardDenial>,
+) -> LoweredCommand {
     let read = || {
-        let mut lowering = Lowering::new(context);
-        let (_, script) = lowering.text(command, State::at_start(context));
+        let mut lowering = CommandLowerer::new(context);
+        let (_, script) = lowering.lower_text(command, ShellState::for_context(context));
         (lowering, script)
     };
     let lowered = match size {
-        Size::Small => catch_unwind(AssertUnwindSafe(read)).ok(),
-        Size::Large => on_own_thread(read),
+        StackDemand::Small => catch_unwind(AssertUnwindSafe(read)).ok(),
+        StackDemand::Large => on_own_thread(read),
     };
     let Some((lowered, script)) = lowered else {
-        floors.extend(raw::floors(command, context));
-        return Reading::opaque("it could not be read".to_owned());
+        floors.extend(raw_tokens::find_denials(command, context));
+        return LoweredCommand::opaque("it could not be read".to_owned());
     };
     floors.extend(lowered.floors);
     if lowered.texts > MAX_TEXTS {
-        floors.extend(raw::floors(command, context));
+        floors.extend(raw_tokens::find_denials(command, context));
     }
     let effects = lowered.parts.iter().flat_map(|part| part.effects.clone()).collect();
-    Reading { parts: lowered.parts, effects, script: lowered.inexpressible.map_or(Ok(script), Err) }
+    LoweredCommand {
+        parts: lowered.parts,
+        effects,
+        script: lowered.inexpressible.map_or(Ok(script), Err),
+    }
 }
 
 fn on_own_thread<T: Send>(read: impl FnOnce() -> T + Send) -> Option<T> {
@@ -86,25 +92,25 @@ fn opaque(why: impl Into<String>) -> Effect {
 }
 
 /// What is known after a command, by how it ended.
-pub(super) struct After {
-    pub(super) ok: State,
-    pub(super) failed: State,
+pub(super) struct ExitStates {
+    pub(super) ok: ShellState,
+    pub(super) failed: ShellState,
 }
 
-impl After {
-    fn either(self) -> State {
-        self.ok.or(self.failed)
+impl ExitStates {
+    fn either(self) -> ShellState {
+        self.ok.merge(self.failed)
     }
 }
 
-impl From<State> for After {
-    fn from(state: State) -> Self {
+impl From<ShellState> for ExitStates {
+    fn from(state: ShellState) -> Self {
         Self { ok: state.clone(), failed: state }
     }
 }
 
 /// A part in the making.
-pub(super) struct Draft {
+pub(super) struct PartDraft {
     text: String,
     pub(super) effects: Vec<Effect>,
     /// Why it cannot be proven, whatever the program is.
@@ -112,10 +118,10 @@ pub(super) struct Draft {
     /// What it gets on its standard input, if the text says so.
     pub(super) input: Option<String>,
     /// Where its streams lead, in the canonical form.
-    pub(super) redirections: Vec<Redirection>,
+    pub(super) redirections: Vec<CanonicalRedirection>,
 }
 
-impl Draft {
+impl PartDraft {
     pub(super) fn new(text: String) -> Self {
         Self {
             text,
@@ -137,20 +143,20 @@ impl Draft {
         }
     }
 
-    fn into_part(mut self, judged: Judgement, tainted: Option<&str>) -> Part {
+    fn into_part(mut self, judged: CommandJudgement, tainted: Option<&str>) -> CommandPart {
         let mut finding = judged.finding;
         self.effects.extend(judged.effects);
-        if finding == Finding::ReadOnly && !self.effects.iter().all(Effect::is_read_only) {
-            finding = Finding::Changes;
+        if finding == PartFinding::ReadOnly && !self.effects.iter().all(Effect::is_read_only) {
+            finding = PartFinding::Changes;
         }
-        if let (Some(what), Finding::ReadOnly | Finding::Changes) = (tainted, &finding) {
+        if let (Some(what), PartFinding::ReadOnly | PartFinding::Changes) = (tainted, &finding) {
             self.problems.push(format!("{what} comes before it and may change what it means"));
         }
         self.effects.extend(self.problems.iter().map(opaque));
         if let Some(why) = self.problems.into_iter().next() {
-            finding = Finding::Unproven { why };
+            finding = PartFinding::Unproven { why };
         }
-        Part {
+        CommandPart {
             text: self.text,
             wrappers: judged.wrappers,
             argv: judged.argv,
@@ -162,10 +168,10 @@ impl Draft {
 }
 
 /// The walk: what it has found so far.
-pub(super) struct Lowering<'a> {
-    pub(super) context: &'a Context<'a>,
-    pub(super) parts: Vec<Part>,
-    pub(super) floors: Vec<Floor>,
+pub(super) struct CommandLowerer<'a> {
+    pub(super) context: &'a ShellContext<'a>,
+    pub(super) parts: Vec<CommandPart>,
+    pub(super) floors: Vec<HardDenial>,
     /// Whether the command that was just judged runs text that it is given.
     pub(super) runs_text: bool,
     /// Why the canonical language cannot express the text, if it cannot.
@@ -175,8 +181,8 @@ pub(super) struct Lowering<'a> {
     steps: usize,
 }
 
-impl<'a> Lowering<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
+impl<'a> CommandLowerer<'a> {
+    fn new(context: &'a ShellContext<'a>) -> Self {
         let (parts, floors) = (Vec::new(), Vec::new());
         let inexpressible = None;
         Self {
@@ -197,22 +203,30 @@ impl<'a> Lowering<'a> {
     }
 
     /// Reads a whole text: the command line, a substitution, the argument of `sh -c`.
-    pub(super) fn text(&mut self, text: &str, state: State) -> (State, CanonicalScript) {
+    pub(super) fn lower_text(
+        &mut self,
+        text: &str,
+        state: ShellState,
+    ) -> (ShellState, CanonicalScript) {
         self.texts += 1;
         if self.texts > MAX_TEXTS + 1 {
             // Said once, by the part of the text before.
             self.cannot_express("it is nested too deeply to be read");
-            return (state, CanonicalScript::nothing());
+            return (state, CanonicalScript::no_op());
         }
         if self.depth >= MAX_DEPTH || self.texts > MAX_TEXTS {
-            return self.unread(text, "it is nested too deeply to be read".to_owned(), state);
+            return self.lower_unparsed(
+                text,
+                "it is nested too deeply to be read".to_owned(),
+                state,
+            );
         }
-        let parsed = guard::admit(text).and_then(|_| syntax::parse(text));
+        let parsed = text_guard::admit(text).and_then(|_| syntax::parse(text));
         match parsed {
-            Err(why) => self.unread(text, why, state),
+            Err(why) => self.lower_unparsed(text, why, state),
             Ok(program) => {
                 self.depth += 1;
-                let source = Source::new(text);
+                let source = ParsedSource::new(text);
                 let mut state = state;
                 let mut scripts = Vec::new();
                 for list in &program.complete_commands {
@@ -227,28 +241,46 @@ impl<'a> Lowering<'a> {
     }
 
     /// Keeps a text that was not understood as a part, and looks for floors in its tokens.
-    fn unread(&mut self, text: &str, why: String, mut state: State) -> (State, CanonicalScript) {
-        self.floors.extend(raw::floors(text, self.context));
+    fn lower_unparsed(
+        &mut self,
+        text: &str,
+        why: String,
+        mut state: ShellState,
+    ) -> (ShellState, CanonicalScript) {
+        self.floors.extend(raw_tokens::find_denials(text, self.context));
         self.cannot_express(why.clone());
-        self.push(Draft::new(text.trim().to_owned()), Judgement::unproven(Vec::new(), why), &state);
+        self.push(
+            PartDraft::new(text.trim().to_owned()),
+            CommandJudgement::unproven(Vec::new(), why),
+            &state,
+        );
         state.taint("something that could not be read");
         state.leave();
-        (state, CanonicalScript::nothing())
+        (state, CanonicalScript::no_op())
     }
 
-    pub(super) fn push(&mut self, mut draft: Draft, judged: Judgement, state: &State) {
-        if let Finding::Unproven { why } = &judged.finding
+    pub(super) fn push(
+        &mut self,
+        mut draft: PartDraft,
+        judged: CommandJudgement,
+        state: &ShellState,
+    ) {
+        if let PartFinding::Unproven { why } = &judged.finding
             && judged.effects.is_empty()
         {
             draft.effects.push(opaque(why));
         }
         let part = draft.into_part(judged, state.tainted.as_deref());
-        self.floors.extend(floor::of_effects(&part.effects, &part.argv, self.context));
+        self.floors.extend(hard_denial::check_effects(&part.effects, &part.argv, self.context));
         self.parts.push(part);
     }
 
     /// Returns where a path leads from every folder the shell may be in.
-    pub(super) fn targets(&self, path: &str, state: &State) -> Result<Vec<Target>, String> {
+    pub(super) fn targets(
+        &self,
+        path: &str,
+        state: &ShellState,
+    ) -> Result<Vec<EffectTarget>, String> {
         let folders = match &state.folders {
             Some(folders) => folders.as_slice(),
             None if path.starts_with('/') => &[],
@@ -263,9 +295,9 @@ impl<'a> Lowering<'a> {
     fn list(
         &mut self,
         list: &CompoundList,
-        source: &Source<'_>,
-        mut state: State,
-    ) -> (State, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        mut state: ShellState,
+    ) -> (ShellState, CanonicalScript) {
         let mut scripts = Vec::new();
         for item in &list.0 {
             let first = self.parts.len();
@@ -284,9 +316,9 @@ impl<'a> Lowering<'a> {
     fn in_background(&mut self, first: usize) {
         for part in self.parts.iter_mut().skip(first) {
             part.effects.push(Effect::RunsLater { what: part.text.clone() });
-            if part.finding == Finding::ReadOnly {
+            if part.finding == PartFinding::ReadOnly {
                 let why = "it keeps running in the background".to_owned();
-                part.finding = Finding::Unproven { why };
+                part.finding = PartFinding::Unproven { why };
             }
         }
     }
@@ -294,20 +326,20 @@ impl<'a> Lowering<'a> {
     fn and_or(
         &mut self,
         list: &AndOrList,
-        source: &Source<'_>,
-        state: State,
-    ) -> (After, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> (ExitStates, CanonicalScript) {
         let (mut after, mut script) = self.pipeline(&list.first, source, state);
         for next in &list.additional {
             match next {
                 AndOr::And(next) => {
                     let (then, second) = self.pipeline(next, source, after.ok);
-                    after = After { ok: then.ok, failed: after.failed.or(then.failed) };
+                    after = ExitStates { ok: then.ok, failed: after.failed.merge(then.failed) };
                     script = CanonicalScript::And(Box::new(script), Box::new(second));
                 }
                 AndOr::Or(next) => {
                     let (then, second) = self.pipeline(next, source, after.failed);
-                    after = After { ok: after.ok.or(then.ok), failed: then.failed };
+                    after = ExitStates { ok: after.ok.merge(then.ok), failed: then.failed };
                     script = CanonicalScript::Or(Box::new(script), Box::new(second));
                 }
             }
@@ -319,25 +351,25 @@ impl<'a> Lowering<'a> {
     fn pipeline(
         &mut self,
         pipeline: &Pipeline,
-        source: &Source<'_>,
-        state: State,
-    ) -> (After, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> (ExitStates, CanonicalScript) {
         let outer = std::mem::replace(&mut self.runs_text, false);
         let (first, before) = (self.parts.len(), state.clone());
         let (after, script) = match pipeline.seq.as_slice() {
             [only] => {
-                let (After { ok, failed }, script) = self.command(only, source, state);
+                let (ExitStates { ok, failed }, script) = self.command(only, source, state);
                 if pipeline.bang {
-                    (After { ok: failed, failed: ok }, script)
+                    (ExitStates { ok: failed, failed: ok }, script)
                 } else {
-                    (After { ok, failed }, script)
+                    (ExitStates { ok, failed }, script)
                 }
             }
             several => {
                 let script = self.stages(several, source, &state);
                 // What a stage changed on disk is changed for those that follow.
                 let mut state = state;
-                state.changed = self.changed_by(first).or(state.changed);
+                state.changed = self.find_changing_part(first).or(state.changed);
                 (state.into(), script)
             }
         };
@@ -352,8 +384,9 @@ impl<'a> Lowering<'a> {
         };
         self.floors.extend(self.fed_by_pipe(first, &before));
         if self.runs_text {
-            let written: Vec<_> = pipeline.seq.iter().map(|command| source.of(command)).collect();
-            self.floors.extend(raw::floors(&written.join(" | "), self.context));
+            let written: Vec<_> =
+                pipeline.seq.iter().map(|command| source.node_text(command)).collect();
+            self.floors.extend(raw_tokens::find_denials(&written.join(" | "), self.context));
         }
         self.runs_text = outer;
         (after, script)
@@ -363,56 +396,61 @@ impl<'a> Lowering<'a> {
     fn stages(
         &mut self,
         commands: &[Command],
-        source: &Source<'_>,
-        state: &State,
+        source: &ParsedSource<'_>,
+        state: &ShellState,
     ) -> CanonicalScript {
         let mut stages = Vec::new();
         for command in commands {
             let first = self.parts.len();
             let (_, script) = self.command(command, source, state.clone());
-            stages.push(Stage { script, parts: first..self.parts.len() });
+            stages.push(PipelineStage { script, parts: first..self.parts.len() });
         }
         self.hand_over_names(&mut stages, state);
         CanonicalScript::Pipeline(stages.into_iter().map(|stage| stage.script).collect())
     }
 
     /// Returns which of the parts from this one on changes files, if one does.
-    pub(super) fn changed_by(&self, first: usize) -> Option<String> {
-        let changes = |part: &&Part| {
-            let writes = |effect: &Effect| !effect.changed().is_empty();
-            part.finding != Finding::ReadOnly || part.effects.iter().any(writes)
+    pub(super) fn find_changing_part(&self, first: usize) -> Option<String> {
+        let changes = |part: &&CommandPart| {
+            let writes = |effect: &Effect| !effect.changed_targets().is_empty();
+            part.finding != PartFinding::ReadOnly || part.effects.iter().any(writes)
         };
         let found = self.parts.get(first..).unwrap_or_default().iter().find(changes);
         found.map(|part| format!("`{}`", part.text))
     }
 
     /// `echo / | xargs rm -rf`: what is written on one side is removed on the other.
-    fn fed_by_pipe(&self, first: usize, state: &State) -> Option<Floor> {
+    fn fed_by_pipe(&self, first: usize, state: &ShellState) -> Option<HardDenial> {
         let parts = self.parts.get(first..).unwrap_or_default();
         let told = parts.iter().flat_map(|part| match part.argv.split_first() {
-            Some((head, args)) if matches!(head.shown(), "echo" | "printf" | "ls") => args,
-            Some((head, args)) if head.shown() == "find" && !floor::narrows(args) => args,
+            Some((head, args)) if matches!(head.effective_text(), "echo" | "printf" | "ls") => args,
+            Some((head, args))
+                if head.effective_text() == "find" && !hard_denial::narrows(args) =>
+            {
+                args
+            }
             _ => &[],
         });
         let told: Vec<_> = told.cloned().collect();
-        let takes = |part: &&Part| part.wrappers.iter().any(|wrapper| wrapper == "xargs");
-        parts.iter().filter(takes).find_map(|part| self.fed(&part.argv, &told, state))
+        let takes = |part: &&CommandPart| part.wrappers.iter().any(|wrapper| wrapper == "xargs");
+        parts.iter().filter(takes).find_map(|part| self.check_fed_command(&part.argv, &told, state))
     }
 
     fn command(
         &mut self,
         command: &Command,
-        source: &Source<'_>,
-        state: State,
-    ) -> (After, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> (ExitStates, CanonicalScript) {
         self.steps += 1;
         if self.steps > MAX_STEPS {
-            let draft = Draft::new(source.of(command));
-            self.floors.extend(raw::floors(&draft.text, self.context));
+            let draft = PartDraft::new(source.node_text(command));
+            self.floors.extend(raw_tokens::find_denials(&draft.text, self.context));
             self.cannot_express("there are too many commands");
-            let judged = Judgement::unproven(Vec::new(), "there are too many commands".to_owned());
+            let judged =
+                CommandJudgement::unproven(Vec::new(), "there are too many commands".to_owned());
             self.push(draft, judged, &state);
-            return (state.into(), CanonicalScript::nothing());
+            return (state.into(), CanonicalScript::no_op());
         }
         match command {
             Command::Simple(simple) => self.simple(simple, source, state),
@@ -424,54 +462,62 @@ impl<'a> Lowering<'a> {
             Command::Function(function) => {
                 self.cannot_express("it defines a function");
                 let state = self.function(function, source, state);
-                (state.into(), CanonicalScript::nothing())
+                (state.into(), CanonicalScript::no_op())
             }
             Command::ExtendedTest(test, redirects) => {
                 let redirections = self.redirects(redirects.as_ref(), &state);
-                let mut draft = Draft::new(source.of(test));
+                let mut draft = PartDraft::new(source.node_text(test));
                 let script = self.test(&test.expr, &mut draft, &state);
-                self.push(draft, Judgement::read_only(vec![Word::plain("[[")]), &state);
+                self.push(
+                    draft,
+                    CommandJudgement::read_only(vec![CommandWord::from_literal("[[")]),
+                    &state,
+                );
                 (state.into(), script.with_redirections(redirections))
             }
         }
     }
 
     /// The redirections of a whole block are a part of their own, if they do anything.
-    fn redirects(&mut self, redirects: Option<&RedirectList>, state: &State) -> Vec<Redirection> {
+    fn redirects(
+        &mut self,
+        redirects: Option<&RedirectList>,
+        state: &ShellState,
+    ) -> Vec<CanonicalRedirection> {
         let Some(redirects) = redirects else { return Vec::new() };
-        let mut draft = Draft::new(redirects.to_string().trim().to_owned());
+        let mut draft = PartDraft::new(redirects.to_string().trim().to_owned());
         for redirect in &redirects.0 {
             self.redirect(redirect, &mut draft, state);
         }
         let redirections = std::mem::take(&mut draft.redirections);
         if !draft.effects.is_empty() || !draft.problems.is_empty() {
-            self.push(draft, Judgement::read_only(Vec::new()), state);
+            self.push(draft, CommandJudgement::read_only(Vec::new()), state);
         }
         redirections
     }
 
-    pub(super) fn subshell(&mut self, list: &CompoundList, state: &State) {
-        let source = Source::new("");
+    pub(super) fn subshell(&mut self, list: &CompoundList, state: &ShellState) {
+        let source = ParsedSource::new("");
         self.list(list, &source, state.clone());
     }
 
     fn compound(
         &mut self,
         compound: &CompoundCommand,
-        source: &Source<'_>,
-        state: State,
-    ) -> (State, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> (ShellState, CanonicalScript) {
         match compound {
             CompoundCommand::BraceGroup(group) => self.list(&group.list, source, state),
             CompoundCommand::Subshell(shell) => {
                 let (after, script) = self.list(&shell.list, source, state.clone());
-                let state = State { changed: after.changed, ..state };
+                let state = ShellState { changed: after.changed, ..state };
                 (state, CanonicalScript::Subshell(Box::new(script)))
             }
             CompoundCommand::IfClause(clause) => self.branches(clause, source, state),
             CompoundCommand::CaseClause(case) => {
                 self.cannot_express("`case` is not part of what is run without asking");
-                (self.case(case, source, state), CanonicalScript::nothing())
+                (self.case(case, source, state), CanonicalScript::no_op())
             }
             CompoundCommand::ForClause(clause) => self.for_each(clause, source, state),
             CompoundCommand::WhileClause(clause) => self.repeated(clause, false, source, &state),
@@ -479,7 +525,7 @@ impl<'a> Lowering<'a> {
             CompoundCommand::Arithmetic(arithmetic) => {
                 self.cannot_express("arithmetic commands are not run without asking");
                 self.arithmetic(&arithmetic.expr.value, &state);
-                (state, CanonicalScript::nothing())
+                (state, CanonicalScript::no_op())
             }
             CompoundCommand::ArithmeticForClause(clause) => {
                 self.cannot_express("arithmetic commands are not run without asking");
@@ -488,15 +534,15 @@ impl<'a> Lowering<'a> {
                     self.arithmetic(&expression.value, &state);
                 }
                 let body = |it: &mut Self, state| it.list(&clause.body.list, source, state);
-                (self.rounds(&state, body).0, CanonicalScript::nothing())
+                (self.rounds(&state, body).0, CanonicalScript::no_op())
             }
             CompoundCommand::Coprocess(coprocess) => {
                 let why = "it keeps running beside what follows".to_owned();
                 self.cannot_express(why.clone());
-                let draft = Draft::new(source.of(coprocess));
-                self.push(draft, Judgement::unproven(Vec::new(), why), &state);
+                let draft = PartDraft::new(source.node_text(coprocess));
+                self.push(draft, CommandJudgement::unproven(Vec::new(), why), &state);
                 self.command(&coprocess.body, source, state.clone());
-                (state, CanonicalScript::nothing())
+                (state, CanonicalScript::no_op())
             }
         }
     }
@@ -504,14 +550,14 @@ impl<'a> Lowering<'a> {
     fn branches(
         &mut self,
         clause: &IfClauseCommand,
-        source: &Source<'_>,
-        state: State,
-    ) -> (State, CanonicalScript) {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> (ShellState, CanonicalScript) {
         let (asked, condition) = self.list(&clause.condition, source, state);
         let (mut end, then) = self.list(&clause.then, source, asked.clone());
         let mut before = asked;
         let mut branches = vec![(condition, then)];
-        let mut otherwise = CanonicalScript::nothing();
+        let mut otherwise = CanonicalScript::no_op();
         let mut closed = false;
         for other in clause.elses.iter().flatten() {
             let condition = match &other.condition {
@@ -523,7 +569,7 @@ impl<'a> Lowering<'a> {
                 None => None,
             };
             let (after, body) = self.list(&other.body, source, before.clone());
-            end = end.or(after);
+            end = end.merge(after);
             if let Some(condition) = condition {
                 branches.push((condition, body));
             } else {
@@ -538,35 +584,40 @@ impl<'a> Lowering<'a> {
                 otherwise: Box::new(otherwise),
             };
         }
-        (if closed { end } else { end.or(before) }, otherwise)
+        (if closed { end } else { end.merge(before) }, otherwise)
     }
 
-    fn case(&mut self, case: &CaseClauseCommand, source: &Source<'_>, state: State) -> State {
-        let mut draft = Draft::new(format!("case {}", case.value.value));
-        self.words(&case.value.value, Mode::Single, &mut draft, &state);
+    fn case(
+        &mut self,
+        case: &CaseClauseCommand,
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> ShellState {
+        let mut draft = PartDraft::new(format!("case {}", case.value.value));
+        self.words(&case.value.value, ExpansionMode::Single, &mut draft, &state);
         for pattern in case.cases.iter().flat_map(|item| &item.patterns) {
-            self.words(&pattern.value, Mode::Single, &mut draft, &state);
+            self.words(&pattern.value, ExpansionMode::Single, &mut draft, &state);
         }
         if !draft.problems.is_empty() {
-            self.push(draft, Judgement::read_only(Vec::new()), &state);
+            self.push(draft, CommandJudgement::read_only(Vec::new()), &state);
         }
         let bodies = case.cases.iter().filter_map(|item| item.cmd.as_ref());
         // An arm may run after another one (`;&`), so each starts from all that went before.
-        bodies.fold(state, |before, body| before.clone().or(self.list(body, source, before).0))
+        bodies.fold(state, |before, body| before.clone().merge(self.list(body, source, before).0))
     }
 
     /// The body is judged where it is defined; whoever calls it is not followed.
     fn function(
         &mut self,
         function: &FunctionDefinition,
-        source: &Source<'_>,
-        state: State,
-    ) -> State {
+        source: &ParsedSource<'_>,
+        state: ShellState,
+    ) -> ShellState {
         let name = &function.fname.value;
-        let text = source.of(function);
-        self.floors.extend(floor::of_function(name, &text));
+        let text = source.node_text(function);
+        self.floors.extend(hard_denial::check_function(name, &text));
         let why = format!("it defines the function `{name}`");
-        self.push(Draft::new(text), Judgement::unproven(Vec::new(), why), &state);
+        self.push(PartDraft::new(text), CommandJudgement::unproven(Vec::new(), why), &state);
         let mut after = state;
         after.taint(&format!("the function `{name}`"));
         self.redirects(function.body.1.as_ref(), &after);

@@ -4,19 +4,24 @@ use brush_parser::ast::{
     IoFileRedirectKind, IoFileRedirectTarget, IoHereDocument, IoRedirect, ProcessSubstitutionKind,
 };
 
-use super::canonical::{CanonicalWord, Redirection, WordPiece};
-use super::lower::{Draft, Lowering};
-use super::state::State;
-use super::word::Mode;
-use super::{Value, floor};
+use super::canonical::{CanonicalRedirection, CanonicalWord, WordPiece};
+use super::lower::{CommandLowerer, PartDraft};
+use super::shell_state::ShellState;
+use super::word::ExpansionMode;
+use super::{WordValue, hard_denial};
 use crate::Effect;
 
 /// Files that swallow or give nothing, and the streams a command already has.
 const FREE: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-impl Lowering<'_> {
+impl CommandLowerer<'_> {
     /// Adds what a redirection does to the command it stands with.
-    pub(super) fn redirect(&mut self, redirect: &IoRedirect, draft: &mut Draft, state: &State) {
+    pub(super) fn redirect(
+        &mut self,
+        redirect: &IoRedirect,
+        draft: &mut PartDraft,
+        state: &ShellState,
+    ) {
         match redirect {
             IoRedirect::File(stream, kind, target) => {
                 self.file(*stream, kind, target, draft, state);
@@ -27,13 +32,13 @@ impl Lowering<'_> {
             }
             IoRedirect::HereString(stream, word) => {
                 self.only_input(*stream);
-                let word = self.single(&word.value, Mode::Single, draft, state);
-                draft.input = Some(word.word.shown().to_owned());
-                draft.redirections.push(Redirection::Text { text: word.canonical });
+                let word = self.single(&word.value, ExpansionMode::Single, draft, state);
+                draft.input = Some(word.word.effective_text().to_owned());
+                draft.redirections.push(CanonicalRedirection::Text { text: word.canonical });
             }
             IoRedirect::OutputAndError(word, append) => {
                 self.write(&word.value, (1, *append), false, draft, state);
-                draft.redirections.push(Redirection::Duplicate { stream: 2, to: 1 });
+                draft.redirections.push(CanonicalRedirection::Duplicate { stream: 2, to: 1 });
             }
         }
     }
@@ -43,8 +48,8 @@ impl Lowering<'_> {
         stream: Option<i32>,
         kind: &IoFileRedirectKind,
         target: &IoFileRedirectTarget,
-        draft: &mut Draft,
-        state: &State,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) {
         match (kind, target) {
             (_, IoFileRedirectTarget::Fd(other)) => {
@@ -76,7 +81,7 @@ impl Lowering<'_> {
                 // `>&f` is `&>f` in another spelling.
                 draft
                     .redirections
-                    .extend(both.then_some(Redirection::Duplicate { stream: 2, to: 1 }));
+                    .extend(both.then_some(CanonicalRedirection::Duplicate { stream: 2, to: 1 }));
             }
             (_, IoFileRedirectTarget::ProcessSubstitution(kind, shell)) => {
                 self.process(kind, &shell.list, draft, state);
@@ -107,13 +112,13 @@ impl Lowering<'_> {
         stream: Option<i32>,
         kind: &IoFileRedirectKind,
         other: Option<i32>,
-        draft: &mut Draft,
+        draft: &mut PartDraft,
     ) {
         let output = matches!(kind, IoFileRedirectKind::DuplicateOutput);
         match (self.output_stream(stream), other) {
             (stream, Some(to @ (1 | 2))) if output => {
                 let to = if to == 1 { 1 } else { 2 };
-                draft.redirections.push(Redirection::Duplicate { stream, to });
+                draft.redirections.push(CanonicalRedirection::Duplicate { stream, to });
             }
             _ => self.cannot_express("it closes a stream, or uses others than the standard ones"),
         }
@@ -124,8 +129,8 @@ impl Lowering<'_> {
         &mut self,
         kind: &ProcessSubstitutionKind,
         list: &brush_parser::ast::CompoundList,
-        draft: &mut Draft,
-        state: &State,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) {
         self.cannot_express("a command that runs as a file is not run without asking");
         self.subshell(list, state);
@@ -134,7 +139,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn document(&mut self, document: &IoHereDocument, draft: &mut Draft, state: &State) {
+    fn document(&mut self, document: &IoHereDocument, draft: &mut PartDraft, state: &ShellState) {
         let end = document.here_end.value.trim_matches(['\'', '"']);
         if end.is_empty() || !end.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             self.cannot_express("the end of a here-document is written in an unusual way");
@@ -142,29 +147,29 @@ impl Lowering<'_> {
         }
         let body = &document.doc.value;
         let text = if document.requires_expansion {
-            self.single(body, Mode::Document, draft, state).canonical
+            self.single(body, ExpansionMode::Document, draft, state).canonical
         } else {
             CanonicalWord::literal(body)
         };
         draft.input = Some(body.clone());
         match without_last_newline(text) {
-            Some(text) => draft.redirections.push(Redirection::Text { text }),
+            Some(text) => draft.redirections.push(CanonicalRedirection::Text { text }),
             None => self.cannot_express("its here-document does not end with a line"),
         }
     }
 
-    fn read(&mut self, raw: &str, draft: &mut Draft, state: &State) {
-        let word = self.single(raw, Mode::Word, draft, state).word;
+    fn read(&mut self, raw: &str, draft: &mut PartDraft, state: &ShellState) {
+        let word = self.single(raw, ExpansionMode::Word, draft, state).word;
         match &word.value {
-            Value::Literal(path) => {
+            WordValue::Literal(path) => {
                 if is_socket(path) {
                     draft.effects.push(socket(path));
                 } else if !FREE.contains(&path.as_str()) {
                     self.touch(path, Effect::Read, draft, state);
                 }
-                draft.redirections.push(Redirection::Read { path: path.clone() });
+                draft.redirections.push(CanonicalRedirection::Read { path: path.clone() });
             }
-            Value::Glob(_) | Value::Text | Value::Words => {
+            WordValue::Glob(_) | WordValue::Text | WordValue::Words => {
                 self.cannot_express("which file it reads is decided only when it runs");
                 draft.opaque(format!("what `{raw}` names is decided only when it runs"));
             }
@@ -176,25 +181,25 @@ impl Lowering<'_> {
         raw: &str,
         (stream, append): (u8, bool),
         reads: bool,
-        draft: &mut Draft,
-        state: &State,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) {
-        let word = self.single(raw, Mode::Word, draft, state).word;
+        let word = self.single(raw, ExpansionMode::Word, draft, state).word;
         match &word.value {
-            Value::Literal(path) => {
+            WordValue::Literal(path) => {
                 if is_socket(path) {
                     draft.effects.push(socket(path));
                 } else if !FREE.contains(&path.as_str()) {
-                    self.floors.extend(floor::of_write(path));
+                    self.floors.extend(hard_denial::check_write(path));
                     if reads {
                         self.touch(path, Effect::Read, draft, state);
                     }
                     self.touch(path, Effect::Write, draft, state);
                 }
                 let path = path.clone();
-                draft.redirections.push(Redirection::Write { stream, path, append });
+                draft.redirections.push(CanonicalRedirection::Write { stream, path, append });
             }
-            Value::Glob(_) | Value::Text | Value::Words => {
+            WordValue::Glob(_) | WordValue::Text | WordValue::Words => {
                 self.cannot_express("which file it writes is decided only when it runs");
                 draft.opaque(format!("what `{raw}` names is decided only when it runs"));
             }
@@ -204,9 +209,9 @@ impl Lowering<'_> {
     fn touch(
         &mut self,
         path: &str,
-        effect: fn(crate::Target) -> Effect,
-        draft: &mut Draft,
-        state: &State,
+        effect: fn(crate::EffectTarget) -> Effect,
+        draft: &mut PartDraft,
+        state: &ShellState,
     ) {
         match self.targets(path, state) {
             Ok(targets) => draft.effects.extend(targets.into_iter().map(effect)),

@@ -57,17 +57,17 @@ fn is_long_number(word: &str) -> bool {
 }
 
 /// A text with the tree parsed from it.
-pub(super) struct Source<'a> {
+pub(super) struct ParsedSource<'a> {
     text: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ParsedSource<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text }
     }
 
     /// Returns what was written for a node.
-    pub(super) fn of(&self, node: &(impl SourceLocation + std::fmt::Display)) -> String {
+    pub(super) fn node_text(&self, node: &(impl SourceLocation + std::fmt::Display)) -> String {
         let written = node.location().and_then(|span| self.slice(&span));
         written.unwrap_or_else(|| node.to_string().trim().to_owned())
     }

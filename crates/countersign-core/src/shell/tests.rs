@@ -7,8 +7,14 @@ mod properties;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Analysis, Context, Finding, Machine, Search, Tree, TreeEntry, TreeKind, analyse};
-use crate::{Effect, Outcome, Place, Side, Special, Target, is_public, lexical};
+use super::{
+    CommandAnalysis, FileTree, Machine, PartFinding, SearchScope, ShellContext, TreeEntry,
+    TreeKind, analyse,
+};
+use crate::{
+    Effect, EffectTarget, PathClass, SensitiveKind, VerdictAction, WorkspaceSide, is_public,
+    normalize_lexically,
+};
 
 pub(super) const WORKSPACE: &str = "/ws";
 pub(super) const HOME: &str = "/home/me";
@@ -17,13 +23,13 @@ pub(super) const HOME: &str = "/home/me";
 pub(super) struct Fake;
 
 impl Machine for Fake {
-    fn target(&self, cwd: &Path, path: &str) -> Option<Target> {
-        let path = lexical(&cwd.join(path));
-        let place = Place::of(&path, &[PathBuf::from(WORKSPACE)]);
-        Some(Target::new(path, place))
+    fn target(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
+        let path = normalize_lexically(&cwd.join(path));
+        let place = PathClass::from_path(&path, &[PathBuf::from(WORKSPACE)]);
+        Some(EffectTarget::new(path, place))
     }
 
-    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<Target>> {
+    fn matches(&self, cwd: &Path, pattern: &str) -> Option<Vec<EffectTarget>> {
         let secret = |name: &str| self.target(cwd, name);
         // There is a `.env` in the workspace, and nothing else that is special.
         let hit = cwd == Path::new(WORKSPACE) && pattern.starts_with(".e");
@@ -40,16 +46,16 @@ impl Machine for Fake {
         Some(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    fn secrets_below(&self, folder: &Path) -> Option<Vec<Target>> {
+    fn secrets_below(&self, folder: &Path) -> Option<Vec<EffectTarget>> {
         let env = self.target(Path::new(WORKSPACE), ".env")?;
         Some(if env.path.starts_with(folder) { vec![env] } else { Vec::new() })
     }
 
-    fn links_below(&self, _: &Path) -> Option<Vec<Target>> {
+    fn links_below(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn entry(&self, cwd: &Path, path: &str) -> Option<Target> {
+    fn entry(&self, cwd: &Path, path: &str) -> Option<EffectTarget> {
         self.target(cwd, path)
     }
 
@@ -59,13 +65,14 @@ impl Machine for Fake {
         Some(if folders.contains(&path) { TreeKind::Folder } else { TreeKind::File })
     }
 
-    fn tree(&self, path: &Path) -> Option<Arc<Tree>> {
+    fn tree(&self, path: &Path) -> Option<Arc<FileTree>> {
         let found = self.secrets_below(path)?.into_iter();
-        let entry = |it: Target| TreeEntry { path: it.path, place: it.place, kind: TreeKind::File };
-        Some(Arc::new(Tree { kind: self.kind(path)?, entries: found.map(entry).collect() }))
+        let entry =
+            |it: EffectTarget| TreeEntry { path: it.path, place: it.place, kind: TreeKind::File };
+        Some(Arc::new(FileTree { kind: self.kind(path)?, entries: found.map(entry).collect() }))
     }
 
-    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<Target>> {
+    fn arrivals(&self, from: &Path, to: &Path) -> Option<Vec<EffectTarget>> {
         let tree = self.tree(from)?;
         tree.entries
             .iter()
@@ -74,7 +81,12 @@ impl Machine for Fake {
     }
 
     /// A pattern that has `env` in it is taken to mean the `.env`.
-    fn searched_secrets(&self, _: &Path, folder: &Path, search: &Search) -> Option<Vec<Target>> {
+    fn searched_secrets(
+        &self,
+        _: &Path,
+        folder: &Path,
+        search: &SearchScope,
+    ) -> Option<Vec<EffectTarget>> {
         let meant = search.globs.iter().any(|(glob, _)| glob.contains("env"));
         let opens = search.hidden || search.ignored || meant;
         if opens { self.secrets_below(folder) } else { Some(Vec::new()) }
@@ -98,41 +110,46 @@ impl Machine for Fake {
         Some(PathBuf::from(WORKSPACE))
     }
 
-    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_secrets(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 
-    fn git_tracked_links(&self, _: &Path) -> Option<Vec<Target>> {
+    fn git_tracked_links(&self, _: &Path) -> Option<Vec<EffectTarget>> {
         Some(Vec::new())
     }
 }
 
-pub(super) fn read(command: &str) -> Analysis {
+pub(super) fn read(command: &str) -> CommandAnalysis {
     read_with(command, &[])
 }
 
-pub(super) fn read_with(command: &str, env: &[(String, String)]) -> Analysis {
+pub(super) fn read_with(command: &str, env: &[(String, String)]) -> CommandAnalysis {
     let (cwd, home) = (Path::new(WORKSPACE), Path::new(HOME));
     let own = [PathBuf::from("/home/me/.local/share/countersign")];
-    analyse(command, &Context { cwd, home: Some(home), env, own: &own, machine: &Fake })
+    analyse(command, &ShellContext { cwd, home: Some(home), env, own: &own, machine: &Fake })
 }
 
 /// The plain verdict: no rules, no modes.
-pub(super) fn verdict(analysis: &Analysis) -> Outcome {
+pub(super) fn verdict(analysis: &CommandAnalysis) -> VerdictAction {
     if !analysis.floors.is_empty() {
-        return Outcome::Deny;
+        return VerdictAction::Deny;
     }
     let harmless = |effect: &Effect| match effect {
-        Effect::Read(Target { path, place, .. }) | Effect::ReadAll(Target { path, place, .. }) => {
-            let open = place.side == Side::Inside || is_public(path);
-            open && place.special != Some(Special::Secret)
+        Effect::Read(EffectTarget { path, place, .. })
+        | Effect::ReadAll(EffectTarget { path, place, .. }) => {
+            let open = place.side == WorkspaceSide::Inside || is_public(path);
+            open && place.special != Some(SensitiveKind::Secret)
         }
         _ => false,
     };
-    let proven = analysis.parts.iter().all(|part| part.finding == Finding::ReadOnly);
-    if proven && analysis.effects.iter().all(harmless) { Outcome::Allow } else { Outcome::Ask }
+    let proven = analysis.parts.iter().all(|part| part.finding == PartFinding::ReadOnly);
+    if proven && analysis.effects.iter().all(harmless) {
+        VerdictAction::Allow
+    } else {
+        VerdictAction::Ask
+    }
 }
 
-pub(super) fn judged(command: &str) -> Outcome {
+pub(super) fn judged(command: &str) -> VerdictAction {
     verdict(&read(command))
 }

@@ -116,7 +116,7 @@ pub(super) fn may_be_shown(name: &str) -> bool {
 }
 
 /// Returns the variables a call adds to its environment that are not harmless.
-pub(super) fn of_call(env: &[(String, String)]) -> impl Iterator<Item = Effect> {
+pub(super) fn env_effects(env: &[(String, String)]) -> impl Iterator<Item = Effect> {
     let steering = env.iter().filter(|(name, value)| !may_be_given(name, Some(value)));
     steering.map(|(name, _)| Effect::Env { name: name.clone() })
 }

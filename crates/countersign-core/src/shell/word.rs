@@ -13,12 +13,12 @@ use nested::closing;
 use parameter::{apply_operator, leading_name, split_parameter};
 
 use super::canonical::{CanonicalWord, WordPiece};
-use super::state::State;
-use super::{Value, variable};
+use super::shell_state::ShellState;
+use super::{WordValue, variable};
 
 /// How a piece of text is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum ExpansionMode {
     /// A word of a command: it is split, and file names come of it.
     Word,
     /// A value or a word of `[[ ]]`: it stays one word.
@@ -29,9 +29,9 @@ pub(super) enum Mode {
 
 /// A word with all that came to light while it was read.
 #[derive(Debug)]
-pub(super) struct Expansion {
-    /// What it becomes: any number of words in [`Mode::Word`], else one.
-    pub(super) fields: Vec<Field>,
+pub(super) struct WordExpansion {
+    /// What it becomes: any number of words in [`ExpansionMode::Word`], else one.
+    pub(super) fields: Vec<ExpandedField>,
     /// The commands it runs: `$(..)` and backticks.
     pub(super) inner: Vec<String>,
     /// Why it is not understood, if it is not.
@@ -40,7 +40,7 @@ pub(super) struct Expansion {
 
 /// One word that came out of an expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct ExpandedField {
     /// What it is made of.
     pub(super) pieces: Vec<FieldPiece>,
     /// The same as a pattern, if it holds wildcards that nothing quotes.
@@ -59,7 +59,7 @@ pub(super) enum FieldPiece {
     Inner(usize),
 }
 
-impl Field {
+impl ExpandedField {
     /// Returns its text, if nothing in it is decided only when it runs.
     pub(super) fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
@@ -97,29 +97,29 @@ impl Field {
 }
 
 /// Expands a word as it was written.
-pub(super) fn expand(raw: &str, mode: Mode, state: &State) -> Expansion {
-    let mut scanner = Scanner::new(raw, mode, state);
+pub(super) fn expand(raw: &str, mode: ExpansionMode, state: &ShellState) -> WordExpansion {
+    let mut scanner = WordScanner::new(raw, mode, state);
     match mode {
-        Mode::Document => scanner.double_quoted(None),
-        Mode::Word | Mode::Single => scanner.unquoted(),
+        ExpansionMode::Document => scanner.double_quoted(None),
+        ExpansionMode::Word | ExpansionMode::Single => scanner.unquoted(),
     }
     scanner.finish()
 }
 
-struct Scanner<'a> {
+struct WordScanner<'a> {
     rest: &'a str,
-    mode: Mode,
-    state: &'a State,
-    fields: Vec<Field>,
+    mode: ExpansionMode,
+    state: &'a ShellState,
+    fields: Vec<ExpandedField>,
     /// The field that is being read, and the same as a pattern.
-    current: Option<(Field, String)>,
+    current: Option<(ExpandedField, String)>,
     globs: bool,
     inner: Vec<String>,
     opaque: Option<String>,
 }
 
-impl<'a> Scanner<'a> {
-    fn new(rest: &'a str, mode: Mode, state: &'a State) -> Self {
+impl<'a> WordScanner<'a> {
+    fn new(rest: &'a str, mode: ExpansionMode, state: &'a ShellState) -> Self {
         Self {
             rest,
             mode,
@@ -132,18 +132,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn finish(mut self) -> Expansion {
-        if self.mode != Mode::Word {
+    fn finish(mut self) -> WordExpansion {
+        if self.mode != ExpansionMode::Word {
             self.current.get_or_insert_default();
         }
         self.end_field();
-        Expansion { fields: self.fields, inner: self.inner, opaque: self.opaque }
+        WordExpansion { fields: self.fields, inner: self.inner, opaque: self.opaque }
     }
 
     fn end_field(&mut self) {
         let Some((mut field, pattern)) = self.current.take() else { return };
         if std::mem::take(&mut self.globs) {
-            if field.literal().is_none() && self.mode == Mode::Word {
+            if field.literal().is_none() && self.mode == ExpansionMode::Word {
                 self.opaque("a pattern of file names holds what is decided only when it runs");
             }
             field.pattern = Some(pattern);
@@ -221,7 +221,7 @@ impl<'a> Scanner<'a> {
 
     /// Adds what would be split, and matched with file names, only when it runs.
     fn runtime_words(&mut self, piece: FieldPiece, quoted: bool) {
-        if !quoted && self.mode == Mode::Word {
+        if !quoted && self.mode == ExpansionMode::Word {
             self.opaque("into how many words it is split is decided only when it runs");
         }
         self.runtime(piece);
@@ -272,7 +272,8 @@ impl<'a> Scanner<'a> {
             }
         }
         let after = self.rest.strip_prefix('=').unwrap_or_default();
-        if self.mode == Mode::Word && after.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        if self.mode == ExpansionMode::Word && after.starts_with(|c: char| c.is_ascii_alphabetic())
+        {
             self.opaque("a word that starts with `=` names a program in some shells");
         }
     }
@@ -362,7 +363,7 @@ impl<'a> Scanner<'a> {
             self.rest = rest.strip_prefix(')').unwrap_or(rest);
             match self.state.variables.get("PWD") {
                 // Where the shell is, is known.
-                Some(Value::Literal(folder))
+                Some(WordValue::Literal(folder))
                     if body.trim() == "pwd" && (quoted || is_one_word(folder)) =>
                 {
                     self.literal(folder);
@@ -403,7 +404,7 @@ impl<'a> Scanner<'a> {
             return self.variable(name, quoted);
         }
         let value = match self.state.variables.get(name) {
-            Some(Value::Literal(value)) => apply_operator(value, operator),
+            Some(WordValue::Literal(value)) => apply_operator(value, operator),
             _ => None,
         };
         match value {
@@ -414,11 +415,11 @@ impl<'a> Scanner<'a> {
 
     fn variable(&mut self, name: &str, quoted: bool) {
         match self.state.variables.get(name) {
-            Some(Value::Literal(value)) => self.value(&value.clone(), quoted),
-            Some(Value::Text) => {
+            Some(WordValue::Literal(value)) => self.value(&value.clone(), quoted),
+            Some(WordValue::Text) => {
                 self.runtime_words(FieldPiece::Variable(name.to_owned()), quoted);
             }
-            Some(Value::Glob(_) | Value::Words) => {
+            Some(WordValue::Glob(_) | WordValue::Words) => {
                 self.opaque(format!("`${name}` may still come from the environment"));
             }
             // Names and folders: one word on any ordinary machine.
@@ -433,7 +434,7 @@ impl<'a> Scanner<'a> {
 
     /// A value that is known: outside quotes it is split, and matched with file names.
     fn value(&mut self, value: &str, quoted: bool) {
-        if quoted || self.mode != Mode::Word {
+        if quoted || self.mode != ExpansionMode::Word {
             self.literal(value);
             self.mark_expanded();
             return;
@@ -542,7 +543,7 @@ mod tests {
         assert_eq!(literals("\"$two\""), ["a b"]);
         assert_eq!(literals("$((1 + 2))"), ["3"]);
         assert_eq!(literals("${file%.rs}"), ["main"]);
-        let pieces = |raw| expand(raw, Mode::Word, &state()).fields[0].pieces.clone();
+        let pieces = |raw| expand(raw, ExpansionMode::Word, &state()).fields[0].pieces.clone();
         let variable = |name: &str| FieldPiece::Variable(name.to_owned());
         assert_eq!(pieces("$USER"), [variable("USER")]);
         assert_eq!(pieces("\"$later\""), [variable("later")]);
@@ -551,7 +552,7 @@ mod tests {
 
     #[test]
     fn patterns_are_known_by_their_wildcards() {
-        let pattern = |raw| expand(raw, Mode::Word, &state()).fields[0].pattern.clone();
+        let pattern = |raw| expand(raw, ExpansionMode::Word, &state()).fields[0].pattern.clone();
         assert_eq!(pattern("src/*.rs").as_deref(), Some("src/*.rs"));
         assert_eq!(pattern("'a*'?").as_deref(), Some("a\\*?"));
         assert_eq!(pattern("$star").as_deref(), Some("*.rs"));
@@ -593,7 +594,7 @@ mod tests {
             "$((1)>2 | (3))",
             "\"$later\"*",
         ] {
-            assert!(expand(raw, Mode::Word, &state()).opaque.is_some(), "{raw}");
+            assert!(expand(raw, ExpansionMode::Word, &state()).opaque.is_some(), "{raw}");
         }
     }
 
@@ -604,26 +605,26 @@ mod tests {
         check("${x:-$(touch pwned)}", &["touch pwned"]);
         check("$((a[$(touch pwned)]))", &["touch pwned"]);
         check("$(echo ')' a)", &["echo ')' a"]);
-        assert!(expand("$(case x in x) a;; esac)", Mode::Word, &state()).opaque.is_some());
-        assert!(expand("a $(b)\n'$c", Mode::Document, &state()).opaque.is_some());
-        let document = expand("a 'b' \"c\" \\\"", Mode::Document, &state());
+        assert!(expand("$(case x in x) a;; esac)", ExpansionMode::Word, &state()).opaque.is_some());
+        assert!(expand("a $(b)\n'$c", ExpansionMode::Document, &state()).opaque.is_some());
+        let document = expand("a 'b' \"c\" \\\"", ExpansionMode::Document, &state());
         assert_eq!(document.fields[0].literal(), Some("a 'b' \"c\" \\\""));
     }
 
     #[track_caller]
     fn check(raw: &str, inner: &[&str]) {
-        assert_eq!(expand(raw, Mode::Word, &state()).inner, inner, "{raw}");
+        assert_eq!(expand(raw, ExpansionMode::Word, &state()).inner, inner, "{raw}");
     }
 
     #[track_caller]
     fn literals(raw: &str) -> Vec<String> {
-        let expansion = expand(raw, Mode::Word, &state());
+        let expansion = expand(raw, ExpansionMode::Word, &state());
         assert_eq!(expansion.opaque, None, "{raw}");
         expansion.fields.iter().map(|field| field.literal().unwrap().to_owned()).collect()
     }
 
-    fn state() -> State {
-        let mut state = State::empty();
+    fn state() -> ShellState {
+        let mut state = ShellState::empty();
         for (name, value) in [
             ("HOME", "/home/me"),
             ("two", "a b"),
@@ -631,10 +632,10 @@ mod tests {
             ("empty", ""),
             ("file", "main.rs"),
         ] {
-            state.variables.insert(name.to_owned(), Value::Literal(value.to_owned()));
+            state.variables.insert(name.to_owned(), WordValue::Literal(value.to_owned()));
         }
-        state.variables.insert("later".to_owned(), Value::Text);
-        state.variables.insert("poisoned".to_owned(), Value::Words);
+        state.variables.insert("later".to_owned(), WordValue::Text);
+        state.variables.insert("poisoned".to_owned(), WordValue::Words);
         state
     }
 }

@@ -2,10 +2,10 @@
 
 mod xargs;
 
-use super::Word;
+use super::CommandWord;
 
 /// A program that runs the rest of its words.
-struct Wrapper {
+struct WrapperProgram {
     names: &'static [&'static str],
     /// Options that take no value, as letters; then long ones and ones with values, one blank apart.
     flags: &'static str,
@@ -24,16 +24,16 @@ const fn wrapper(
     values: &'static str,
     operands: usize,
     adds: Option<&'static str>,
-) -> Wrapper {
-    Wrapper { names, flags, values, operands, assigns: false, adds }
+) -> WrapperProgram {
+    WrapperProgram { names, flags, values, operands, assigns: false, adds }
 }
 
 const RIGHTS: Option<&str> = Some("it runs with another user's rights");
 const OUTLIVES: Option<&str> = Some("it goes on when the call is over");
 const TRACES: Option<&str> = Some("it runs under a program that can change it");
 
-const ALL: &[Wrapper] = &[
-    Wrapper {
+const ALL: &[WrapperProgram] = &[
+    WrapperProgram {
         names: &["env", "genv"],
         flags: "-i -0 -v --ignore-environment --null --debug -",
         values: "-u --unset",
@@ -67,7 +67,7 @@ const ALL: &[Wrapper] = &[
         0,
         OUTLIVES,
     ),
-    Wrapper {
+    WrapperProgram {
         names: &["sudo"],
         flags: "-A -b -E -e -H -i -K -k -l -n -P -S -s -V -v --askpass --background --preserve-env --set-home --login --non-interactive --preserve-groups --stdin --shell",
         values: "-C -D -g -h -p -R -r -T -t -U -u --chdir --close-from --group --host --prompt --chroot --role --type --user --command-timeout",
@@ -75,7 +75,7 @@ const ALL: &[Wrapper] = &[
         assigns: true,
         adds: RIGHTS,
     },
-    Wrapper {
+    WrapperProgram {
         names: &["doas"],
         flags: "-L -n -s",
         values: "-C -u -a",
@@ -165,24 +165,24 @@ const ALL: &[Wrapper] = &[
 ];
 
 /// What came out of a wrapper.
-pub(super) enum Unwrapped {
+pub(super) enum UnwrapResult {
     /// Another command.
     Command {
-        inner: Vec<Word>,
+        inner: Vec<CommandWord>,
         /// Variables it is given.
         given: Vec<(String, String)>,
         /// What must be asked for beside it.
         adds: Option<&'static str>,
     },
     /// A text for a shell.
-    Script { text: Word, dialect: Dialect },
+    Script { text: CommandWord, dialect: ShellDialect },
     /// Something that cannot be told.
     Unclear(String),
 }
 
 /// How a shell reads the text that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum ShellDialect {
     /// As bash does.
     Bash,
     /// As the standard says, which is as bash does only for simple texts.
@@ -199,20 +199,24 @@ const SHELLS: &[&str] =
 const PORTABLE: &[&str] = &["sh", "dash"];
 
 /// Takes one wrapper off. `None` when the program is no wrapper.
-pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
+pub(super) fn unwrap(name: &str, args: &[CommandWord]) -> Option<UnwrapResult> {
     if name == "su" {
         return shell(args).map(|unwrapped| match unwrapped {
-            Unwrapped::Script { text, .. } => Unwrapped::Script { text, dialect: Dialect::Other },
+            UnwrapResult::Script { text, .. } => {
+                UnwrapResult::Script { text, dialect: ShellDialect::Other }
+            }
             other => other,
         });
     }
     if SHELLS.contains(&name) {
         return shell(args).map(|unwrapped| match unwrapped {
-            Unwrapped::Script { text, dialect: Dialect::Bash } if PORTABLE.contains(&name) => {
-                Unwrapped::Script { text, dialect: Dialect::Portable }
+            UnwrapResult::Script { text, dialect: ShellDialect::Bash }
+                if PORTABLE.contains(&name) =>
+            {
+                UnwrapResult::Script { text, dialect: ShellDialect::Portable }
             }
-            Unwrapped::Script { text, .. } if name != "bash" && !PORTABLE.contains(&name) => {
-                Unwrapped::Script { text, dialect: Dialect::Other }
+            UnwrapResult::Script { text, .. } if name != "bash" && !PORTABLE.contains(&name) => {
+                UnwrapResult::Script { text, dialect: ShellDialect::Other }
             }
             other => other,
         });
@@ -223,7 +227,7 @@ pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
     let wrapper = ALL.iter().find(|wrapper| wrapper.names.contains(&name))?;
     let rest = match skip_options(args, wrapper.flags, wrapper.values) {
         Ok(rest) => rest,
-        Err(why) => return Some(Unwrapped::Unclear(why)),
+        Err(why) => return Some(UnwrapResult::Unclear(why)),
     };
     // Without `PATH`, where programs are looked up is for each C library to say.
     let cleared = wrapper.assigns && rest.len() < args.len();
@@ -231,7 +235,7 @@ pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
     let args = rest.get(wrapper.operands..).unwrap_or_default();
     let mut given = Vec::new();
     let mut rest = args.iter();
-    let mut inner: Vec<Word> = Vec::new();
+    let mut inner: Vec<CommandWord> = Vec::new();
     while let Some(word) = rest.next() {
         match word.literal().and_then(|text| text.split_once('=')) {
             Some((name, value)) if wrapper.assigns => {
@@ -246,16 +250,20 @@ pub(super) fn unwrap(name: &str, args: &[Word]) -> Option<Unwrapped> {
     if let [flag, text] = inner.as_slice()
         && flag.literal() == Some("-c")
     {
-        return Some(Unwrapped::Script { text: text.clone(), dialect: Dialect::Other });
+        return Some(UnwrapResult::Script { text: text.clone(), dialect: ShellDialect::Other });
     }
     if inner.is_empty() {
-        return Some(Unwrapped::Unclear(format!("what `{name}` runs is not said")));
+        return Some(UnwrapResult::Unclear(format!("what `{name}` runs is not said")));
     }
-    Some(Unwrapped::Command { inner, given, adds })
+    Some(UnwrapResult::Command { inner, given, adds })
 }
 
 /// Skips options up to the first word that is none.
-fn skip_options<'a>(args: &'a [Word], flags: &str, values: &str) -> Result<&'a [Word], String> {
+fn skip_options<'a>(
+    args: &'a [CommandWord],
+    flags: &str,
+    values: &str,
+) -> Result<&'a [CommandWord], String> {
     let mut rest = args;
     while let [word, after @ ..] = rest {
         let Some(text) = word.literal() else {
@@ -307,7 +315,7 @@ fn option(text: &str, flags: &str, values: &str) -> Option<usize> {
 }
 
 /// `bash [options] -c text`: the options of the shells differ, so only the common ones are plain.
-fn shell(args: &[Word]) -> Option<Unwrapped> {
+fn shell(args: &[CommandWord]) -> Option<UnwrapResult> {
     let mut plain = true;
     let mut posix = false;
     let mut rest = args.iter();
@@ -326,15 +334,15 @@ fn shell(args: &[Word]) -> Option<Unwrapped> {
         if letters.contains('c') {
             // After `-c` more options may come, before the text.
             let is_option =
-                |word: &&Word| word.literal().is_some_and(|it| it.starts_with(['-', '+']));
+                |word: &&CommandWord| word.literal().is_some_and(|it| it.starts_with(['-', '+']));
             let more = rest.clone().take_while(is_option).count();
             let text = rest.nth(more)?;
             let dialect = match plain && more == 0 && rest.next().is_none() {
-                true if posix => Dialect::Portable,
-                true => Dialect::Bash,
-                false => Dialect::Other,
+                true if posix => ShellDialect::Portable,
+                true => ShellDialect::Bash,
+                false => ShellDialect::Other,
             };
-            return Some(Unwrapped::Script { text: text.clone(), dialect });
+            return Some(UnwrapResult::Script { text: text.clone(), dialect });
         }
     }
     None
@@ -366,7 +374,7 @@ mod tests {
             [("env", "-S x"), ("env", ""), ("timeout", "--k=1 5 ls"), ("sudo", "--weird ls")]
         {
             let unwrapped = unwrap(name, &words(args));
-            assert!(matches!(unwrapped, Some(Unwrapped::Unclear(_))), "{name} {args}");
+            assert!(matches!(unwrapped, Some(UnwrapResult::Unclear(_))), "{name} {args}");
         }
     }
 
@@ -381,10 +389,10 @@ mod tests {
             ("-xc ls", false),
             ("-o pipefail -c ls", false),
         ] {
-            let Some(Unwrapped::Script { text, dialect }) = unwrap("bash", &words(args)) else {
+            let Some(UnwrapResult::Script { text, dialect }) = unwrap("bash", &words(args)) else {
                 panic!("{args}")
             };
-            let plain = dialect == Dialect::Bash;
+            let plain = dialect == ShellDialect::Bash;
             assert_eq!((text.literal(), plain), (Some("ls"), expected), "{args}");
         }
         assert!(unwrap("bash", &words("script.sh")).is_none());
@@ -393,14 +401,14 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, args: &str, expected: &str) {
-        let Some(Unwrapped::Command { inner, .. }) = unwrap(name, &words(args)) else {
+        let Some(UnwrapResult::Command { inner, .. }) = unwrap(name, &words(args)) else {
             panic!("{name}")
         };
-        let shown: Vec<_> = inner.iter().map(Word::shown).collect();
+        let shown: Vec<_> = inner.iter().map(CommandWord::effective_text).collect();
         assert_eq!(shown.join(" "), expected, "{name} {args}");
     }
 
-    fn words(text: &str) -> Vec<Word> {
-        text.split_whitespace().map(Word::plain).collect()
+    fn words(text: &str) -> Vec<CommandWord> {
+        text.split_whitespace().map(CommandWord::from_literal).collect()
     }
 }

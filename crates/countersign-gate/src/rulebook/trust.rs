@@ -8,35 +8,35 @@ use std::{fs, io};
 
 use countersign_core::Digest;
 
-use super::reading::contents;
+use super::rule_files::read_bounded;
 
 /// The digest that is trusted, by root. A file that cannot be read trusts nothing.
 #[derive(Debug, Default)]
-pub(super) struct Trusted {
+pub(super) struct TrustedDigests {
     bytes: Vec<u8>,
     digests: BTreeMap<String, Digest>,
 }
 
-impl Trusted {
+impl TrustedDigests {
     /// Reads the file anew. It is small, and what it says must hold at once.
     pub(super) fn refresh(&mut self, file: &Path) {
-        let bytes = contents(file).unwrap_or_default();
+        let bytes = read_bounded(file).unwrap_or_default();
         if bytes != self.bytes {
             self.digests = serde_json::from_slice(&bytes).unwrap_or_default();
             self.bytes = bytes;
         }
     }
 
-    pub(super) fn holds(&self, root: &Path, digest: &Digest) -> bool {
+    pub(super) fn is_trusted(&self, root: &Path, digest: &Digest) -> bool {
         root.to_str().and_then(|root| self.digests.get(root)) == Some(digest)
     }
 }
 
 /// Adds a digest to the file, which is replaced whole.
-pub(super) fn add(file: &Path, root: &Path, digest: &Digest) -> io::Result<()> {
+pub(super) fn add_trusted_digest(file: &Path, root: &Path, digest: &Digest) -> io::Result<()> {
     let root =
         root.to_str().ok_or_else(|| io::Error::other("the workspace's path is not UTF-8"))?;
-    let mut digests: BTreeMap<String, Digest> = match contents(file) {
+    let mut digests: BTreeMap<String, Digest> = match read_bounded(file) {
         Ok(bytes) => serde_json::from_slice(&bytes)?,
         Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),
         Err(error) => return Err(error),

@@ -1,27 +1,28 @@
 //! Approvals as rows: made once, changed only by compare-and-set, each change with its events.
 
-mod change;
 mod columns;
-mod earlier;
-mod listed;
+mod execution_list;
+mod mask_existing;
 mod row;
+mod state_change;
 
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, Digest, ExecutionId, Executor, ProjectId, RunId, Status, ToolCall,
+    ApprovalId, Digest, Execution, ExecutionId, ExecutionStatus, Executor, ProjectId, RunId,
+    ToolCall,
 };
 use jiff::Timestamp;
 
-pub(super) use self::change::change;
-use self::change::log_change;
-pub(super) use self::columns::secrets_of;
-pub(super) use self::earlier::mask_calls;
-pub use self::listed::ExecutionFilter;
+pub(super) use self::columns::find_secrets;
+pub use self::execution_list::ExecutionFilter;
+pub(super) use self::mask_existing::mask_calls;
 use self::row::{CALLS, FIELDS, IS_LOST, approval, insert};
-use super::database::Connection;
-use super::ledger::Ledger;
-use super::value::{Row, Value, values};
+pub(super) use self::state_change::apply_transition;
+use self::state_change::log_change;
+use super::database::SqlConnection;
+use super::value::{SqlRow, SqlValue, values};
+use super::write_txn::WriteTxn;
 use super::{Store, StoreError, StoredRule, rules};
 
 /// How many calls one sweep of deadlines settles: bounds how long others wait for it.
@@ -38,12 +39,12 @@ pub enum Transition<E> {
     /// The rules of the state said no.
     Refused(E),
     /// It is now so.
-    Made(Box<Approval>),
+    Made(Box<Execution>),
 }
 
 /// What came of keeping a new approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum InsertOutcome {
     /// It is kept.
     New,
     /// Whoever hands it in has done so before: this is what it was kept as.
@@ -57,26 +58,26 @@ impl Store {
     ///
     /// One that is to wait is not kept if `limit` of the project wait already, and one that was
     /// handed in before neither.
-    pub(crate) async fn keep_approval(
+    pub(crate) async fn insert_execution(
         &self,
-        approval: Approval,
+        approval: Execution,
         limit: u64,
         now: Timestamp,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<InsertOutcome, StoreError> {
         self.writer
             .write(move |ledger| {
-                let waits = approval.status() == Status::AwaitingApproval;
-                let pending = ledger.book(&approval.call.project)?.pending;
-                if let Some(known) = handed_in(ledger, &approval)? {
-                    return Ok(Kept::Before(known));
+                let waits = approval.status() == ExecutionStatus::AwaitingApproval;
+                let pending = ledger.lock_counters(&approval.call.project)?.pending;
+                if let Some(known) = find_submitted(ledger, &approval)? {
+                    return Ok(InsertOutcome::Before(known));
                 }
                 if pending >= limit && waits {
-                    return Ok(Kept::TooMany);
+                    return Ok(InsertOutcome::TooMany);
                 }
                 let kept = insert(ledger, &approval)?;
                 rules::count_uses(ledger, &approval, now)?;
-                log_change(ledger, Status::Pending, &approval, kept, now)?;
-                Ok(Kept::New)
+                log_change(ledger, ExecutionStatus::Pending, &approval, kept, now)?;
+                Ok(InsertOutcome::New)
             })
             .await
     }
@@ -92,9 +93,9 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
     {
-        self.writer.write(move |ledger| change(ledger, id, now, &step)).await
+        self.writer.write(move |ledger| apply_transition(ledger, id, now, &step)).await
     }
 
     /// Takes an approval to the next state and, if that approves it, keeps the rules it grants.
@@ -107,14 +108,14 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
-                let made = change(ledger, id, now, &step)?;
-                let approved = |it: &Approval| it.status() == Status::Approved;
+                let made = apply_transition(ledger, id, now, &step)?;
+                let approved = |it: &Execution| it.status() == ExecutionStatus::Approved;
                 if matches!(&made, Transition::Made(settled) if approved(settled)) {
-                    rules::grant(ledger, &rules, now)?;
+                    rules::insert_grants(ledger, &rules, now)?;
                 }
                 Ok(made)
             })
@@ -125,20 +126,20 @@ impl Store {
     pub(crate) async fn replace<E, F>(
         &self,
         id: ApprovalId,
-        next: Approval,
+        next: Execution,
         now: Timestamp,
         step: F,
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Approval) -> Result<Approval, E> + Send + 'static,
+        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
-                let made = change(ledger, id, now, &step)?;
+                let made = apply_transition(ledger, id, now, &step)?;
                 if matches!(made, Transition::Made(_)) {
                     let kept = insert(ledger, &next)?;
-                    log_change(ledger, Status::Pending, &next, kept, now)?;
+                    log_change(ledger, ExecutionStatus::Pending, &next, kept, now)?;
                 }
                 Ok(made)
             })
@@ -156,7 +157,7 @@ impl Store {
                 let mut expired = Vec::new();
                 for id in &due {
                     // One that was decided meanwhile is no longer ours to settle.
-                    let made = change(ledger, *id, now, &|it: Approval| it.expire(now))?;
+                    let made = apply_transition(ledger, *id, now, &|it: Execution| it.expire(now))?;
                     if let Transition::Made(approval) = made {
                         expired.push(approval.id);
                     }
@@ -167,9 +168,9 @@ impl Store {
     }
 
     /// Returns an approval.
-    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Execution>, StoreError> {
         match self.fresh.get(id) {
-            Some(fresh) => Ok(Some(Approval::clone(&fresh))),
+            Some(fresh) => Ok(Some(Execution::clone(&fresh))),
             None => self.readers.read(move |db| row::find(db, id)).await,
         }
     }
@@ -179,7 +180,7 @@ impl Store {
         &self,
         project: &ProjectId,
         id: ExecutionId,
-    ) -> Result<Option<Approval>, StoreError> {
+    ) -> Result<Option<Execution>, StoreError> {
         let project = project.clone();
         let own = "tool_executions.id = $1 AND project_id = $2";
         self.readers
@@ -191,12 +192,12 @@ impl Store {
     }
 
     /// Returns approvals of a project that wait for a person, oldest first, after one of them.
-    pub async fn waiting(
+    pub async fn waiting_requests(
         &self,
         project: &ProjectId,
         after: Option<(Timestamp, ApprovalId)>,
         limit: usize,
-    ) -> Result<Vec<Approval>, StoreError> {
+    ) -> Result<Vec<Execution>, StoreError> {
         let project = project.clone();
         self.readers
             .read(move |db| match after {
@@ -218,18 +219,18 @@ impl Store {
     }
 
     /// Returns what a run has not finished.
-    pub async fn open_in_run(&self, run: RunId) -> Result<Vec<Approval>, StoreError> {
+    pub async fn open_in_run(&self, run: RunId) -> Result<Vec<Execution>, StoreError> {
         let open = "run_id = $1 AND status IN ('AWAITING_APPROVAL', 'APPROVED', 'EXECUTING')";
         self.readers.read(move |db| list(db, open, values![run.to_string()])).await
     }
 
     /// Returns the newest calls of a project, newest first: without what was shown and what came of
     /// them, which may be long.
-    pub(crate) async fn recent(
+    pub(crate) async fn recent_executions(
         &self,
         project: &ProjectId,
         limit: usize,
-    ) -> Result<Vec<Approval>, StoreError> {
+    ) -> Result<Vec<Execution>, StoreError> {
         let project = project.clone();
         self.readers
             .read(move |db| {
@@ -245,7 +246,7 @@ impl Store {
     }
 
     /// Returns the ids of calls whose time has come, and when the next one's will.
-    pub(crate) async fn due(
+    pub(crate) async fn find_due(
         &self,
         now: Timestamp,
     ) -> Result<(Vec<ApprovalId>, Option<Timestamp>), StoreError> {
@@ -276,24 +277,27 @@ impl Store {
 /// Returns the call that this one is, where its caller has handed it in before.
 ///
 /// Who takes another's place is a new call, whatever the caller calls it.
-fn handed_in(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+fn find_submitted(
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
 ) -> Result<Option<ApprovalId>, StoreError> {
     let (call, basis) = (&approval.call, &approval.basis);
     let is_heir = basis.asked_again.is_some() || basis.edited_from.is_some();
     if basis.reported_by.is_some() {
-        return seen_before(ledger, approval);
+        return find_seen(ledger, approval);
     }
     if call.executor != Executor::Caller || is_heir {
         return Ok(None);
     }
-    caller_has(ledger, call)
+    find_by_caller(ledger, call)
 }
 
 /// Returns the call that was handed in under the same name in the same conversation.
-fn caller_has(ledger: &mut Ledger<'_>, call: &ToolCall) -> Result<Option<ApprovalId>, StoreError> {
-    let row = ledger.one(
+fn find_by_caller(
+    ledger: &mut WriteTxn<'_>,
+    call: &ToolCall,
+) -> Result<Option<ApprovalId>, StoreError> {
+    let row = ledger.query_one(
         "SELECT approval_id FROM tool_executions
          WHERE project_id = $1 AND session_id = $2 AND tool_use_id = $3 AND executor = 'caller'
          ORDER BY created_at, approval_id LIMIT 1",
@@ -308,23 +312,23 @@ fn caller_has(ledger: &mut Ledger<'_>, call: &ToolCall) -> Result<Option<Approva
 
 /// Returns the call that one of which we are told after the fact is: told of before, handed in, or made
 /// in a run of ours a while ago.
-fn seen_before(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+fn find_seen(
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
 ) -> Result<Option<ApprovalId>, StoreError> {
     let call = &approval.call;
-    if let Some(known) = caller_has(ledger, call)? {
+    if let Some(known) = find_by_caller(ledger, call)? {
         return Ok(Some(known));
     }
-    // Its id says which call it is, see `Gate::record_seen`.
-    let row = ledger.one(
+    // Its id says which call it is, see `Gate::record_seen_call`.
+    let row = ledger.query_one(
         "SELECT approval_id FROM tool_executions
          WHERE approval_id = $1 OR (project_id = $2 AND created_at >= $3 AND tool_use_id = $4)
          ORDER BY created_at, approval_id LIMIT 1",
         values![
             approval.id.to_string(),
             call.project.as_str(),
-            before(approval.created_at, RECENT),
+            time_before(approval.created_at, RECENT),
             row::tool_use_text(&call.tool_use_id)?
         ],
     )?;
@@ -332,28 +336,28 @@ fn seen_before(
 }
 
 /// Returns an earlier moment.
-fn before(at: Timestamp, duration: Duration) -> Timestamp {
+fn time_before(at: Timestamp, duration: Duration) -> Timestamp {
     at.checked_sub(duration).unwrap_or(Timestamp::MIN)
 }
 
 /// Returns calls of a project in the order of their ids, after one of them, each with the status
 /// that stands in its column.
 /// A call as the audit is checked against it.
-pub(super) struct Standing {
+pub(super) struct AuditedCall {
     /// The status that stands in its column.
-    pub(super) status: Status,
-    pub(super) call: Approval,
+    pub(super) status: ExecutionStatus,
+    pub(super) call: Execution,
     /// The digest of what is left of it, where its secrets are masked for good.
     pub(super) kept: Option<Digest>,
 }
 
 /// Returns calls of a project in the order of their ids, after one of them.
-pub(super) fn after(
-    db: &mut dyn Connection,
+pub(super) fn list_for_audit(
+    db: &mut dyn SqlConnection,
     project: &ProjectId,
     id: &str,
     limit: usize,
-) -> Result<Vec<Standing>, StoreError> {
+) -> Result<Vec<AuditedCall>, StoreError> {
     let sql = format!(
         "SELECT status, (has_secrets AND clear_calls.request IS NULL), tool_executions.request,
            tool_executions.preview, tool_executions.state, results.body, {FIELDS}, FALSE
@@ -361,24 +365,24 @@ pub(super) fn after(
          ORDER BY tool_executions.approval_id LIMIT $3"
     );
     let rows = db.query(&sql, values![project.as_str(), id, limit])?;
-    rows.into_iter().map(standing).collect()
+    rows.into_iter().map(audited_call).collect()
 }
 
-fn standing(mut row: Row) -> Result<Standing, StoreError> {
+fn audited_call(mut row: SqlRow) -> Result<AuditedCall, StoreError> {
     let (status, is_masked) = (row.parse("status")?, row.take()?);
     let (request, preview): (String, Option<String>) = (row.take()?, row.take()?);
     let (state, long): (String, Option<String>) = (row.take()?, row.take()?);
-    let kept = || columns::digest_of(&request, preview.as_deref(), &state, long.as_deref());
+    let kept = || columns::digest_columns(&request, preview.as_deref(), &state, long.as_deref());
     let kept = if is_masked { Some(kept()) } else { None };
-    Ok(Standing { status, call: approval(row)?, kept })
+    Ok(AuditedCall { status, call: approval(row)?, kept })
 }
 
 pub(super) fn list(
-    db: &mut dyn Connection,
+    db: &mut dyn SqlConnection,
     condition: &str,
-    with: &[Value<'_>],
-) -> Result<Vec<Approval>, StoreError> {
+    with: &[SqlValue<'_>],
+) -> Result<Vec<Execution>, StoreError> {
     let sql = format!("SELECT {FIELDS}, {IS_LOST} FROM {CALLS} WHERE {condition}");
-    let rows: Vec<Row> = db.query(&sql, with)?;
+    let rows: Vec<SqlRow> = db.query(&sql, with)?;
     rows.into_iter().map(approval).collect()
 }

@@ -7,20 +7,20 @@
 mod verify;
 
 use countersign_core::{
-    Approval, ApprovalId, Attachment, By, Digest, ExecutionId, ProjectId, Risk, RunId, Secrets,
-    SessionId, State, Status, ToolUseId, canonical_json,
+    ApprovalId, ApprovedBy, Attachment, Digest, Execution, ExecutionId, ExecutionState,
+    ExecutionStatus, ProjectId, Risk, RunId, Secrets, SessionId, ToolUseId, canonical_json,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::approvals::secrets_of;
-use super::database::Connection;
-use super::ledger::Ledger;
-use super::value::{Row, values};
-use super::{ProjectSettings, Store, StoreError, iso};
+use super::approvals::find_secrets;
+use super::database::SqlConnection;
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
+use super::{ProjectSettings, Store, StoreError, to_iso};
 
-pub use self::verify::{AuditReport, Broken};
-pub(super) use self::verify::{Walk, walk_chain};
+pub use self::verify::{AuditChainBreak, AuditReport};
+pub(super) use self::verify::{AuditChainWalk, walk_chain};
 
 /// How many rows are read at a time.
 const PAGE: usize = 1024;
@@ -28,9 +28,9 @@ const PAGE: usize = 1024;
 /// Something that was done, as the chain tells of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Act {
+pub enum AuditAction {
     /// A call came into a state.
-    Call(Box<CallAct>),
+    Call(Box<CallAuditAction>),
     /// The rules of a project, or of one of its conversations, were changed.
     Rules {
         /// Who changed them.
@@ -90,9 +90,9 @@ pub struct MaskedCall {
 
 /// A call that came into a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallAct {
+pub struct CallAuditAction {
     /// The state.
-    pub status: Status,
+    pub status: ExecutionStatus,
     /// Who brought it there, where somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
@@ -163,14 +163,14 @@ pub struct ChainEnd {
     pub hash: String,
 }
 
-impl Act {
+impl AuditAction {
     /// Returns what the chain tells of a call in its present state.
-    pub(super) fn of_call(approval: &Approval, kept: Option<Digest>) -> Self {
-        let (who, how) = hand(&approval.state);
+    pub(super) fn for_call(approval: &Execution, kept: Option<Digest>) -> Self {
+        let (who, how) = actor_and_method(&approval.state);
         let call = &approval.call;
-        let secrets = secrets_of(approval);
-        let (result, message, error_type) = told(&approval.state, &secrets);
-        Self::Call(Box::new(CallAct {
+        let secrets = find_secrets(approval);
+        let (result, message, error_type) = result_and_message(&approval.state, &secrets);
+        Self::Call(Box::new(CallAuditAction {
             status: approval.status(),
             who,
             how: how.to_owned(),
@@ -183,7 +183,7 @@ impl Act {
             risk_level: approval.risk,
             summary: secrets.hide_in_text(&approval.summary),
             saw: approval.digest.clone(),
-            input: Digest::of(canonical_json(&call.input).as_bytes()),
+            input: Digest::for_bytes(canonical_json(&call.input).as_bytes()),
             edited: approval.basis.edited_from.is_some(),
             result,
             message,
@@ -194,52 +194,57 @@ impl Act {
 }
 
 /// Who brought a call into its state, and how.
-fn hand(state: &State) -> (Option<String>, &'static str) {
+fn actor_and_method(state: &ExecutionState) -> (Option<String>, &'static str) {
     let by = match state {
-        State::Approved { by, .. }
-        | State::Executing { by, .. }
-        | State::Completed { by, .. }
-        | State::Failed { by: Some(by), .. }
-        | State::Rejected { by, .. } => by,
-        State::Pending | State::AwaitingApproval { .. } | State::Failed { by: None, .. } => {
+        ExecutionState::Approved { by, .. }
+        | ExecutionState::Executing { by, .. }
+        | ExecutionState::Completed { by, .. }
+        | ExecutionState::Failed { by: Some(by), .. }
+        | ExecutionState::Rejected { by, .. } => by,
+        ExecutionState::Pending
+        | ExecutionState::AwaitingApproval { .. }
+        | ExecutionState::Failed { by: None, .. } => {
             return (None, "policy");
         }
-        State::Timeout { .. } => return (None, "deadline"),
-        State::Cancelled { .. } => return (None, "interruption"),
+        ExecutionState::Timeout { .. } => return (None, "deadline"),
+        ExecutionState::Cancelled { .. } => return (None, "interruption"),
     };
     let how = match by {
-        By::Person(_) | By::PersonSaying { .. } => "person",
-        By::Callback => "program",
-        By::Policy => "policy",
-        By::AgentPrompt => "agent",
+        ApprovedBy::Person(_) | ApprovedBy::PersonSaying { .. } => "person",
+        ApprovedBy::Callback => "program",
+        ApprovedBy::Policy => "policy",
+        ApprovedBy::AgentPrompt => "agent",
     };
     (Some(by.to_string()), how)
 }
 
-fn told(state: &State, secrets: &Secrets) -> (Option<Digest>, Option<String>, Option<String>) {
+fn result_and_message(
+    state: &ExecutionState,
+    secrets: &Secrets,
+) -> (Option<Digest>, Option<String>, Option<String>) {
     match state {
-        State::Completed { result, attachments, .. } => {
-            (Some(digest_of(result, attachments)), None, None)
+        ExecutionState::Completed { result, attachments, .. } => {
+            (Some(digest_result(result, attachments)), None, None)
         }
-        State::Failed { failure, .. } => {
+        ExecutionState::Failed { failure, .. } => {
             (None, Some(secrets.hide_in_text(&failure.error)), Some(failure.error_type.clone()))
         }
-        State::Approved { .. } | State::Rejected { .. } => {
-            (None, state.words().map(|words| secrets.hide_in_text(words)), None)
+        ExecutionState::Approved { .. } | ExecutionState::Rejected { .. } => {
+            (None, state.decision_comment().map(|words| secrets.hide_in_text(words)), None)
         }
         _ => (None, None, None),
     }
 }
 
 /// Returns the digest of a result and of what was shown beside it.
-fn digest_of(result: &str, attachments: &[Attachment]) -> Digest {
+fn digest_result(result: &str, attachments: &[Attachment]) -> Digest {
     // A text alone is taken as it was before there was anything beside it.
     if attachments.is_empty() {
-        return Digest::of(result.as_bytes());
+        return Digest::for_bytes(result.as_bytes());
     }
     let beside = attachments.iter().flat_map(|it| [&it.media_type, &it.data]);
     let parts = std::iter::once(result).chain(beside.map(String::as_str));
-    Digest::of_parts(parts.map(str::as_bytes))
+    Digest::for_parts(parts.map(str::as_bytes))
 }
 
 /// Returns the seal of a row.
@@ -250,14 +255,14 @@ pub(super) fn seal(
     at: Timestamp,
     body: &str,
 ) -> String {
-    let (seq, at) = (seq.to_string(), iso(at));
+    let (seq, at) = (seq.to_string(), to_iso(at));
     // The digits alone, as before there were uuids: what was sealed then stays sealed.
     let parts = [before, &project.digits(), &seq, &at, body];
-    Digest::of_parts(parts.map(str::as_bytes)).to_string()
+    Digest::for_parts(parts.map(str::as_bytes)).to_string()
 }
 
 pub(super) fn insert(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
     seq: u64,
     at: Timestamp,
@@ -304,7 +309,7 @@ impl Store {
     /// Checks all chains, and that every call stands as its chain tells, all as of one moment.
     pub async fn verify_audit(&self) -> Result<AuditReport, StoreError> {
         self.readers
-            .read_however_long(|db| {
+            .read_without_timeout(|db| {
                 db.begin_snapshot()?;
                 let verified = verify::verify(db);
                 db.rollback();
@@ -315,10 +320,10 @@ impl Store {
 }
 
 /// Returns where every chain ends.
-fn ends(db: &mut dyn Connection) -> Result<Vec<ChainEnd>, StoreError> {
+fn chain_ends(db: &mut dyn SqlConnection) -> Result<Vec<ChainEnd>, StoreError> {
     let rows =
         db.query("SELECT project_id, audit_seq, audit_hash FROM ledgers ORDER BY project_id", &[])?;
-    let end = |mut row: Row| {
+    let end = |mut row: SqlRow| {
         let project = row.take::<String>()?.into();
         Ok(ChainEnd { project, seq: row.take()?, hash: row.take()? })
     };
@@ -327,7 +332,7 @@ fn ends(db: &mut dyn Connection) -> Result<Vec<ChainEnd>, StoreError> {
 
 /// Returns rows of a project's chain in order, after a number.
 fn rows_after(
-    db: &mut dyn Connection,
+    db: &mut dyn SqlConnection,
     project: &ProjectId,
     seq: u64,
     limit: usize,
@@ -340,7 +345,7 @@ fn rows_after(
     rows.into_iter().map(audit_row).collect()
 }
 
-fn audit_row(mut row: Row) -> Result<AuditRow, StoreError> {
+fn audit_row(mut row: SqlRow) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         project: row.take::<String>()?.into(),
         seq: row.take()?,

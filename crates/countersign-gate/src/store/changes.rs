@@ -1,13 +1,13 @@
 //! What calls did to files, and which of it was undone.
 
 use countersign_core::{
-    ApprovalId, Change, Event, ExecutionId, ProjectId, RunId, SessionId, ToolCall,
+    ApprovalId, Event, ExecutionId, FileChange, ProjectId, RunId, SessionId, ToolCall,
 };
 use jiff::Timestamp;
 
-use super::audit::Act;
-use super::value::{Row, values};
-use super::{Store, StoreError, json};
+use super::audit::AuditAction;
+use super::value::{SqlRow, values};
+use super::{Store, StoreError, to_json};
 
 const KEEP: &str = "INSERT INTO changes
                       (approval_id, tool_id, project_id, session_id, run_id, begun_at, changes)
@@ -19,7 +19,7 @@ const COLUMNS: &str =
 
 /// What is to be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undo {
+pub enum UndoTarget {
     /// One call.
     Call(ExecutionId),
     /// All calls of a run.
@@ -38,29 +38,29 @@ pub struct ChangedFiles {
     /// The run, where there is one.
     pub run: Option<RunId>,
     /// What it did.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// Who undid it, and when.
     pub undone: Option<(String, Timestamp)>,
 }
 
 impl Store {
     /// Keeps what is there before a call runs, unless something is kept of it already.
-    pub(crate) async fn keep_before(
+    pub(crate) async fn record_state_before(
         &self,
         approval: ApprovalId,
         call: &ToolCall,
-        changes: &[Change],
+        changes: &[FileChange],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.put_changes("ON CONFLICT DO NOTHING", approval, call, changes, now).await
     }
 
     /// Keeps what a call does to files; what is kept of it already is replaced.
-    pub(crate) async fn keep_changes(
+    pub(crate) async fn record_changes(
         &self,
         approval: ApprovalId,
         call: &ToolCall,
-        changes: &[Change],
+        changes: &[FileChange],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let replace = "ON CONFLICT (approval_id) DO UPDATE SET changes = excluded.changes";
@@ -72,10 +72,11 @@ impl Store {
         otherwise: &'static str,
         approval: ApprovalId,
         call: &ToolCall,
-        changes: &[Change],
+        changes: &[FileChange],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (call, changes, sql) = (call.clone(), json(&changes)?, format!("{KEEP} {otherwise}"));
+        let (call, changes, sql) =
+            (call.clone(), to_json(&changes)?, format!("{KEEP} {otherwise}"));
         self.writer
             .write(move |ledger| {
                 ledger.execute(
@@ -99,11 +100,11 @@ impl Store {
     pub async fn changes(
         &self,
         project: &ProjectId,
-        of: Undo,
+        of: UndoTarget,
     ) -> Result<Vec<ChangedFiles>, StoreError> {
         let (which, id) = match of {
-            Undo::Call(id) => ("tool_id", id.to_string()),
-            Undo::Run(id) => ("run_id", id.to_string()),
+            UndoTarget::Call(id) => ("tool_id", id.to_string()),
+            UndoTarget::Run(id) => ("run_id", id.to_string()),
         };
         let project = project.clone();
         let sql = format!(
@@ -140,15 +141,15 @@ impl Store {
                 }
                 let executions: Vec<_> = undone.iter().map(|call| call.execution).collect();
                 let event = Event::Undone { executions: executions.clone(), by: by.clone(), files };
-                ledger.log(&project, Some(&first.session), first.run, now, &event)?;
+                ledger.append_event(&project, Some(&first.session), first.run, now, &event)?;
                 let (who, tool_ids) = (by.clone(), executions);
-                ledger.audit(&project, now, &Act::Undone { who, tool_ids, files })
+                ledger.append_audit(&project, now, &AuditAction::Undone { who, tool_ids, files })
             })
             .await
     }
 }
 
-fn changed_files(mut row: Row) -> Result<ChangedFiles, StoreError> {
+fn changed_files(mut row: SqlRow) -> Result<ChangedFiles, StoreError> {
     let (approval, execution) = (row.parse("approval id")?, row.parse("execution id")?);
     let session = row.take::<String>()?.into();
     let run: Option<String> = row.take()?;

@@ -17,14 +17,14 @@ pub struct ConnectedExecutor {
 
 impl Store {
     /// Returns the client that runs the calls of a project, if one is connected.
-    pub async fn executor_of(
+    pub async fn connected_executor(
         &self,
         project: &ProjectId,
     ) -> Result<Option<ConnectedExecutor>, StoreError> {
         let project = project.clone();
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT client_id, shows_files FROM executors WHERE project_id = $1
                        AND EXISTS (SELECT 1 FROM servers WHERE id = server_id AND NOT fenced)",
                     values![project.as_str()],
@@ -60,19 +60,19 @@ impl Store {
                     values![&id, project, &holder, &written, now],
                 )?;
                 let event = Event::ClientLookWanted { execution: call.id, holder: holder.clone() };
-                ledger.log(&call.project, Some(&call.session), call.run, now, &event)
+                ledger.append_event(&call.project, Some(&call.session), call.run, now, &event)
             })
             .await
     }
 
     /// Returns the call that a client is asked about, as long as that is waited for.
-    pub async fn look_wanted(
+    pub async fn find_requested_look(
         &self,
         execution: ExecutionId,
     ) -> Result<Option<ToolCall>, StoreError> {
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT call FROM client_looks WHERE execution_id = $1 AND answer IS NULL",
                     values![&execution.to_string()],
                 )?;
@@ -108,13 +108,13 @@ impl Store {
     }
 
     /// Returns what a client has said of a call, if it has.
-    pub(crate) async fn look_of(
+    pub(crate) async fn find_look_answer(
         &self,
         execution: ExecutionId,
     ) -> Result<Option<ClientLook>, StoreError> {
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT answer FROM client_looks WHERE execution_id = $1 AND answer IS NOT NULL",
                     values![&execution.to_string()],
                 )?;

@@ -1,17 +1,18 @@
 //! Conversations: sessions, and the messages as the model's API has them.
 
-use countersign_core::{Event, ProjectId, RunId, Secrets, SessionId, masked_text};
+use countersign_core::{Event, ProjectId, RunId, Secrets, SessionId, mask_text};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::hidden_message::hide_in_message;
-use super::ledger::Ledger;
-use super::pairing::{
-    Mending, has_results, is_empty, keep_first_results, mend_conversation, open_calls, role,
+use super::conversation_repair::{
+    ConversationRepair, has_results, is_empty, keep_first_results, open_calls, repair_conversation,
+    role,
 };
-use super::runs::{NewMessage, RunKey};
-use super::value::{Row, values};
-use super::{Store, StoreError, from_json, json};
+use super::message_masking::hide_in_message;
+use super::runs::{NewRunMessage, RunKey};
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
+use super::{Store, StoreError, from_json, to_json};
 
 /// A conversation, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct SessionRow {
 
 /// A message as it is recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct RecordedMessage {
     /// The run it belongs to.
     pub run: RunId,
     /// The message, as the model's API has it.
@@ -100,7 +101,7 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT position FROM messages
                      WHERE project_id = $1 AND session_id = $2 AND run_id = $3
                      ORDER BY position LIMIT 1",
@@ -113,11 +114,11 @@ impl Store {
 
     /// Returns the messages of a conversation with what is known beside them, oldest first: those of
     /// a run that goes on in clear.
-    pub async fn recorded(
+    pub async fn recorded_messages(
         &self,
         project: &ProjectId,
         session: &SessionId,
-    ) -> Result<Vec<Recorded>, StoreError> {
+    ) -> Result<Vec<RecordedMessage>, StoreError> {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
@@ -127,7 +128,7 @@ impl Store {
                     ),
                     values![project.as_str(), session.as_str()],
                 )?;
-                rows.into_iter().map(recorded).collect()
+                rows.into_iter().map(recorded_message).collect()
             })
             .await
     }
@@ -152,21 +153,23 @@ impl Store {
 
     /// Mends a conversation that the model's API would refuse, and tells of it in the log. One in
     /// which another run than `own_run` goes on is left alone.
-    pub(crate) async fn mend_conversation(
+    pub(crate) async fn repair_conversation(
         &self,
         project: &ProjectId,
         session: &SessionId,
         own_run: Option<RunId>,
         now: Timestamp,
-    ) -> Result<Mending, StoreError> {
+    ) -> Result<ConversationRepair, StoreError> {
         // Hardly any is broken: those that are not cost no commit.
         let mut messages: Vec<_> =
             self.messages(project, session).await?.into_iter().map(Some).collect();
-        if !mend_conversation(&mut messages).is_needed() {
-            return Ok(Mending::default());
+        if !repair_conversation(&mut messages).is_needed() {
+            return Ok(ConversationRepair::default());
         }
         let (project, session) = (project.clone(), session.clone());
-        self.writer.write(move |ledger| mend(ledger, (&project, &session), own_run, now)).await
+        self.writer
+            .write(move |ledger| repair_stored(ledger, (&project, &session), own_run, now))
+            .await
     }
 
     /// Returns whether there is such a conversation.
@@ -178,7 +181,7 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let found = db.one(
+                let found = db.query_one(
                     "SELECT id FROM sessions WHERE project_id = $1 AND id = $2",
                     values![project.as_str(), session.as_str()],
                 )?;
@@ -196,7 +199,7 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT title FROM sessions WHERE project_id = $1 AND id = $2",
                     values![project.as_str(), session.as_str()],
                 )?;
@@ -237,14 +240,14 @@ impl Store {
     }
 }
 
-fn recorded(mut row: Row) -> Result<Recorded, StoreError> {
+fn recorded_message(mut row: SqlRow) -> Result<RecordedMessage, StoreError> {
     let (run, body) = (row.parse("run id")?, row.json("message")?);
     let outcome = row.take::<Option<String>>()?;
     let outcome = outcome.map(|it| from_json("outcome", &it)).transpose()?;
-    Ok(Recorded { run, body, outcome })
+    Ok(RecordedMessage { run, body, outcome })
 }
 
-fn message_row(mut row: Row) -> Result<MessageRow, StoreError> {
+fn message_row(mut row: SqlRow) -> Result<MessageRow, StoreError> {
     Ok(MessageRow {
         position: row.take()?,
         run: row.parse("run id")?,
@@ -253,7 +256,7 @@ fn message_row(mut row: Row) -> Result<MessageRow, StoreError> {
     })
 }
 
-fn session_row(mut row: Row) -> Result<SessionRow, StoreError> {
+fn session_row(mut row: SqlRow) -> Result<SessionRow, StoreError> {
     Ok(SessionRow {
         id: row.take::<String>()?.into(),
         title: row.take()?,
@@ -267,8 +270,8 @@ fn session_row(mut row: Row) -> Result<SessionRow, StoreError> {
 }
 
 /// Makes sure a conversation is there, and notes that something happened in it.
-pub(super) fn touch(
-    ledger: &mut Ledger<'_>,
+pub(super) fn touch_session(
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
     session: &SessionId,
     title: &str,
@@ -278,7 +281,7 @@ pub(super) fn touch(
         "INSERT INTO sessions (project_id, id, title, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $4)
          ON CONFLICT (project_id, id) DO UPDATE SET updated_at = excluded.updated_at",
-        values![project.as_str(), session.as_str(), masked_text(title), now],
+        values![project.as_str(), session.as_str(), mask_text(title), now],
     )?;
     Ok(())
 }
@@ -287,10 +290,10 @@ pub(super) fn touch(
 ///
 /// Of results only those are kept that answer a call which has none: a second one would make the
 /// model's API refuse the conversation for good.
-pub(super) fn append(
-    ledger: &mut Ledger<'_>,
+pub(super) fn append_message(
+    ledger: &mut WriteTxn<'_>,
     key: &RunKey,
-    message: &NewMessage,
+    message: &NewRunMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if !has_results(&message.body) {
@@ -309,24 +312,24 @@ pub(super) fn append(
 /// Appends the prompt of a run that has just claimed its conversation: calls that an earlier run left
 /// open are answered before it.
 pub(super) fn append_prompt(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     key: &RunKey,
-    prompt: &NewMessage,
+    prompt: &NewRunMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let (places, before): (Vec<_>, Vec<_>) = latest_turn(ledger, key)?.into_iter().unzip();
     let mut turn: Vec<_> = before.iter().cloned().map(Some).collect();
     turn.push(Some(prompt.body.clone()));
-    mend_conversation(&mut turn);
+    repair_conversation(&mut turn);
     let body = turn.pop().flatten().unwrap_or_else(|| prompt.body.clone());
     for ((position, before), after) in places.into_iter().zip(before).zip(turn) {
         rewrite(ledger, (&key.project, &key.session), position, (&before, after.as_ref()))?;
     }
-    insert(ledger, key, &NewMessage { body, outcome: prompt.outcome.clone() }, now)
+    insert(ledger, key, &NewRunMessage { body, outcome: prompt.outcome.clone() }, now)
 }
 
 /// Returns the messages of a conversation from the model's latest turn on, each with its place.
-fn latest_turn(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<Vec<(i64, Value)>, StoreError> {
+fn latest_turn(ledger: &mut WriteTxn<'_>, key: &RunKey) -> Result<Vec<(i64, Value)>, StoreError> {
     const PAGE: usize = 8;
     let (project, session) = (key.project.as_str(), key.session.as_str());
     let mut turn = Vec::new();
@@ -359,7 +362,7 @@ fn latest_turn(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<Vec<(i64, Value)
 
 /// Puts a mended message in the place of what stood there; none takes it away.
 fn rewrite(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     (project, session): (&ProjectId, &SessionId),
     position: i64,
     (before, after): (&Value, Option<&Value>),
@@ -371,7 +374,7 @@ fn rewrite(
             ledger.execute(
                 "UPDATE messages SET body = $1
                  WHERE project_id = $2 AND session_id = $3 AND position = $4",
-                values![json(after)?, project.as_str(), session.as_str(), position],
+                values![to_json(after)?, project.as_str(), session.as_str(), position],
             )?;
         }
         None => {
@@ -392,63 +395,63 @@ fn rewrite(
 }
 
 /// Mends a conversation in the record, unless another run than this one goes on in it.
-fn mend(
-    ledger: &mut Ledger<'_>,
+fn repair_stored(
+    ledger: &mut WriteTxn<'_>,
     (project, session): (&ProjectId, &SessionId),
     own_run: Option<RunId>,
     now: Timestamp,
-) -> Result<Mending, StoreError> {
-    ledger.book(project)?;
-    let running = ledger.one(
+) -> Result<ConversationRepair, StoreError> {
+    ledger.lock_counters(project)?;
+    let running = ledger.query_one(
         "SELECT id FROM runs WHERE project_id = $1 AND session_id = $2 AND status = 'RUNNING'",
         values![project.as_str(), session.as_str()],
     )?;
     let running: Option<RunId> = running.map(|mut row| row.parse("run id")).transpose()?;
     if running.is_some() && running != own_run {
-        return Ok(Mending::default());
+        return Ok(ConversationRepair::default());
     }
     let rows = ledger.query(
         "SELECT position, body FROM messages WHERE project_id = $1 AND session_id = $2
          ORDER BY position",
         values![project.as_str(), session.as_str()],
     )?;
-    let read = |mut row: Row| Ok((row.take::<i64>()?, row.json::<Value>("message")?));
+    let read = |mut row: SqlRow| Ok((row.take::<i64>()?, row.json::<Value>("message")?));
     let (places, before): (Vec<_>, Vec<_>) =
         rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?.into_iter().unzip();
     let mut after: Vec<_> = before.iter().cloned().map(Some).collect();
-    let mending = mend_conversation(&mut after);
+    let mending = repair_conversation(&mut after);
     if !mending.is_needed() {
         return Ok(mending);
     }
     for ((position, before), after) in places.into_iter().zip(before).zip(after) {
         rewrite(ledger, (project, session), position, (&before, after.as_ref()))?;
     }
-    let Mending { removed, added, .. } = mending;
+    let ConversationRepair { removed, added, .. } = mending;
     let event = Event::ConversationMended { removed, added };
-    ledger.log(project, Some(session), own_run, now, &event)?;
+    ledger.append_event(project, Some(session), own_run, now, &event)?;
     Ok(mending)
 }
 
 fn insert(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     key: &RunKey,
-    message: &NewMessage,
+    message: &NewRunMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let (project, session) = (key.project.as_str(), key.session.as_str());
-    let last = ledger.one(
+    let last = ledger.query_one(
         "SELECT position FROM messages WHERE project_id = $1 AND session_id = $2
          ORDER BY position DESC LIMIT 1",
         values![project, session],
     )?;
     let last: i64 = last.map_or(Ok(0), |mut row| row.take())?;
-    let mut secrets = Secrets::found_in(&message.body);
+    let mut secrets = Secrets::find_in(&message.body);
     for mut row in ledger.query(CLEAR_OF_RUN, values![key.run.to_string()])? {
         secrets.learn(&row.json::<Value>("message")?);
     }
     let hidden = hide_in_message(&message.body, &secrets.for_model());
     if hidden != message.body {
-        keep_clear(ledger, key, last + 1, &json(&message.body)?)?;
+        keep_clear(ledger, key, last + 1, &to_json(&message.body)?)?;
     }
     ledger.execute(
         "INSERT INTO messages
@@ -459,8 +462,8 @@ fn insert(
             session,
             last + 1,
             key.run.to_string(),
-            json(&hidden)?,
-            message.outcome.as_ref().map(json).transpose()?,
+            to_json(&hidden)?,
+            message.outcome.as_ref().map(to_json).transpose()?,
             now
         ],
     )?;
@@ -476,7 +479,7 @@ const CLEAR_OF_RUN: &str = "SELECT body FROM clear_messages WHERE for_run = $1 O
 
 /// Keeps what a message says in clear, for as long as its run goes on.
 fn keep_clear(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     key: &RunKey,
     position: i64,
     body: &str,
@@ -491,20 +494,20 @@ fn keep_clear(
 }
 
 /// Forgets what calls of a run gave back in clear: the model has been told.
-pub(super) fn forget_answers(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+pub(super) fn forget_answers(ledger: &mut WriteTxn<'_>, key: &RunKey) -> Result<(), StoreError> {
     let forgotten = ledger.execute(
         "DELETE FROM clear_calls WHERE for_run = $1 AND request IS NULL",
         values![key.run.to_string()],
     )?;
     if forgotten > 0 {
-        ledger.scrub();
+        ledger.request_scrub();
     }
     Ok(())
 }
 
 /// Forgets what a run that is over has said and done in clear. What is not settled yet keeps its clear
 /// text until it is.
-pub(super) fn forget_clear(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+pub(super) fn forget_clear(ledger: &mut WriteTxn<'_>, key: &RunKey) -> Result<(), StoreError> {
     let run = key.run.to_string();
     let calls = ledger.execute(
         "DELETE FROM clear_calls WHERE for_run = $1 AND NOT EXISTS (SELECT 1 FROM tool_executions
@@ -515,7 +518,7 @@ pub(super) fn forget_clear(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), 
     let messages =
         ledger.execute("DELETE FROM clear_messages WHERE for_run = $1", values![&run])?;
     if calls + messages > 0 {
-        ledger.scrub();
+        ledger.request_scrub();
     }
     Ok(())
 }
@@ -523,7 +526,7 @@ pub(super) fn forget_clear(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), 
 /// Masks secrets in the messages of a project, and in what its conversations are called; returns
 /// whether there were any.
 pub(super) fn mask_messages(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
 ) -> Result<bool, StoreError> {
     let mut any = mask_titles(ledger, project)?;
@@ -560,7 +563,7 @@ pub(super) fn mask_messages(
             ledger.execute(
                 "UPDATE messages SET body = $1
                  WHERE project_id = $2 AND session_id = $3 AND position = $4",
-                values![json(&hidden)?, project.as_str(), &session, position],
+                values![to_json(&hidden)?, project.as_str(), &session, position],
             )?;
         }
         if is_last {
@@ -569,13 +572,13 @@ pub(super) fn mask_messages(
     }
 }
 
-fn mask_titles(ledger: &mut Ledger<'_>, project: &ProjectId) -> Result<bool, StoreError> {
+fn mask_titles(ledger: &mut WriteTxn<'_>, project: &ProjectId) -> Result<bool, StoreError> {
     let mut any = false;
     let rows = ledger
         .query("SELECT id, title FROM sessions WHERE project_id = $1", values![project.as_str()])?;
     for mut row in rows {
         let (id, title): (String, String) = (row.take()?, row.take()?);
-        let masked = masked_text(&title);
+        let masked = mask_text(&title);
         if masked != title {
             any = true;
             ledger.execute(

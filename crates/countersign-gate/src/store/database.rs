@@ -6,18 +6,18 @@
 use std::fmt;
 
 use super::StoreError;
-use super::value::{Row, Value};
+use super::value::{SqlRow, SqlValue};
 
 /// A database that can be connected to.
-pub(crate) trait Database: fmt::Debug + Send + Sync + 'static {
+pub(crate) trait SqlDatabase: fmt::Debug + Send + Sync + 'static {
     /// Brings the schema up to date. Blocks; called once, before anything else.
     fn migrate(&self) -> Result<(), StoreError>;
 
     /// Opens the connection that writes. Blocks.
-    fn writer(&self) -> Result<Box<dyn Connection>, StoreError>;
+    fn writer(&self) -> Result<Box<dyn SqlConnection>, StoreError>;
 
     /// Opens a connection that only reads. Blocks.
-    fn reader(&self) -> Result<Box<dyn Connection>, StoreError>;
+    fn reader(&self) -> Result<Box<dyn SqlConnection>, StoreError>;
 
     /// Writes the database anew, so that nothing is left in it of what was overwritten. Blocks.
     fn rewrite(&self) -> Result<(), StoreError>;
@@ -27,12 +27,12 @@ pub(crate) trait Database: fmt::Debug + Send + Sync + 'static {
 }
 
 /// One connection. Everything blocks, so it lives on a thread that may be blocked.
-pub(crate) trait Connection: Send {
+pub(crate) trait SqlConnection: Send {
     /// Runs a statement and returns how many rows it changed.
-    fn execute(&mut self, sql: &str, with: &[Value<'_>]) -> Result<u64, StoreError>;
+    fn execute(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<u64, StoreError>;
 
     /// Runs a query and returns its rows.
-    fn query(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
+    fn query(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<Vec<SqlRow>, StoreError>;
 
     /// Begins a transaction that writes.
     fn begin(&mut self) -> Result<(), StoreError>;
@@ -50,9 +50,13 @@ pub(crate) trait Connection: Send {
     fn rollback(&mut self);
 }
 
-impl dyn Connection + '_ {
+impl dyn SqlConnection + '_ {
     /// Runs a query that has one row at the most.
-    pub(crate) fn one(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Option<Row>, StoreError> {
+    pub(crate) fn query_one(
+        &mut self,
+        sql: &str,
+        with: &[SqlValue<'_>],
+    ) -> Result<Option<SqlRow>, StoreError> {
         Ok(self.query(sql, with)?.into_iter().next())
     }
 }

@@ -1,9 +1,9 @@
 //! Diffs that are too long to go with their request, whole.
 
-use countersign_core::{Approval, ApprovalId, DiffPreview, Preview, Secrets};
+use countersign_core::{ApprovalId, DiffPreview, Execution, Preview, Secrets};
 
-use super::ledger::Ledger;
-use super::value::{Row, values};
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
 use super::{Store, StoreError};
 
 /// A stretch of a diff.
@@ -28,7 +28,7 @@ impl Store {
     ) -> Result<Option<DiffLines>, StoreError> {
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT body FROM diffs WHERE approval_id = $1 AND file = $2",
                     values![id.to_string(), file],
                 )?;
@@ -43,16 +43,19 @@ impl Store {
 }
 
 /// Returns whether diffs of a request are too long to go with it.
-pub(super) fn are_kept(approval: &Approval) -> bool {
+pub(super) fn has_stored_diffs(approval: &Execution) -> bool {
     files(approval).iter().any(|file| file.whole.is_some())
 }
 
-fn files(approval: &Approval) -> &[DiffPreview] {
+fn files(approval: &Execution) -> &[DiffPreview] {
     approval.preview.as_ref().map(Preview::files).unwrap_or_default()
 }
 
 /// Keeps what a request's preview does not hold of its diffs.
-pub(super) fn keep(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
+pub(super) fn store_diffs(
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
+) -> Result<(), StoreError> {
     for (at, file) in files(approval).iter().enumerate() {
         let Some(whole) = &file.whole else { continue };
         ledger.execute(
@@ -65,9 +68,9 @@ pub(super) fn keep(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), S
 }
 
 /// Masks secrets in what is kept of a request's diffs.
-pub(super) fn mask(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+pub(super) fn mask_diffs(
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
     secrets: &Secrets,
 ) -> Result<(), StoreError> {
     if !approval.preview.as_ref().is_some_and(Preview::leaves_lines_out) {
@@ -75,7 +78,7 @@ pub(super) fn mask(
     }
     let id = approval.id.to_string();
     let rows = ledger.query("SELECT file, body FROM diffs WHERE approval_id = $1", values![&id])?;
-    let read = |mut row: Row| Ok((row.take::<u64>()?, row.take::<String>()?));
+    let read = |mut row: SqlRow| Ok((row.take::<u64>()?, row.take::<String>()?));
     for (file, body) in rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()? {
         let masked = secrets.hide_in_text(&body);
         if masked != body {

@@ -3,16 +3,16 @@
 use countersign_core::{Event, ProjectId, RunId, SessionId};
 use jiff::Timestamp;
 
-use super::ledger::Ledger;
-use super::value::{Row, values};
-use super::{Store, StoreError, json};
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
+use super::{Store, StoreError, to_json};
 
 /// How many entries one sweep forgets: bounds how long others wait for it.
 const SWEEP: u64 = 1000;
 
 /// One numbered entry of a project's log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LogEntry {
     /// Its number in the project.
     pub seq: u64,
     /// The conversation it belongs to.
@@ -26,8 +26,8 @@ pub struct Entry {
 }
 
 /// Writes an event under a number that the project's books gave.
-pub(super) fn insert(
-    ledger: &mut Ledger<'_>,
+pub(super) fn insert_event(
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
     seq: u64,
     session: Option<&SessionId>,
@@ -44,7 +44,7 @@ pub(super) fn insert(
             session.map(SessionId::as_str),
             run.map(|run| run.to_string()),
             at,
-            json(&event.clone().masked())?,
+            to_json(&event.clone().mask_secrets())?,
         ],
     )?;
     Ok(())
@@ -57,7 +57,7 @@ impl Store {
         let head = "SELECT head FROM ledgers WHERE project_id = $1";
         self.readers
             .read(move |db| {
-                let row = db.one(head, values![project.as_str()])?;
+                let row = db.query_one(head, values![project.as_str()])?;
                 row.map_or(Ok(0), |mut row| row.take())
             })
             .await
@@ -69,19 +69,19 @@ impl Store {
         let oldest = "SELECT seq FROM events WHERE project_id = $1 ORDER BY seq LIMIT 1";
         self.readers
             .read(move |db| {
-                let row = db.one(oldest, values![project.as_str()])?;
+                let row = db.query_one(oldest, values![project.as_str()])?;
                 row.map(|mut row| row.take()).transpose()
             })
             .await
     }
 
     /// Returns how many requests of a project wait for a person.
-    pub async fn pending(&self, project: &ProjectId) -> Result<u64, StoreError> {
+    pub async fn pending_count(&self, project: &ProjectId) -> Result<u64, StoreError> {
         let project = project.clone();
         let pending = "SELECT pending FROM ledgers WHERE project_id = $1";
         self.readers
             .read(move |db| {
-                let row = db.one(pending, values![project.as_str()])?;
+                let row = db.query_one(pending, values![project.as_str()])?;
                 row.map_or(Ok(0), |mut row| row.take())
             })
             .await
@@ -92,7 +92,7 @@ impl Store {
         self.readers
             .read(|db| {
                 let rows = db.query("SELECT project_id, head FROM ledgers", &[])?;
-                let head = |mut row: Row| Ok((row.take::<String>()?.into(), row.take()?));
+                let head = |mut row: SqlRow| Ok((row.take::<String>()?.into(), row.take()?));
                 rows.into_iter().map(head).collect()
             })
             .await
@@ -105,7 +105,7 @@ impl Store {
         after: u64,
         up_to: u64,
         limit: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
+    ) -> Result<Vec<LogEntry>, StoreError> {
         let project = project.clone();
         self.readers
             .read(move |db| {
@@ -121,14 +121,14 @@ impl Store {
 
     /// Returns the number before the first entry of a conversation: where its telling starts.
     /// For one that has not begun that is the newest number.
-    pub async fn before_session(
+    pub async fn position_before_session(
         &self,
         project: &ProjectId,
         session: &SessionId,
     ) -> Result<u64, StoreError> {
         let (of, session) = (project.clone(), session.clone());
         let first = self.readers.read(move |db| {
-            let first = db.one(
+            let first = db.query_one(
                 "SELECT seq FROM events WHERE project_id = $1 AND session_id = $2
                  ORDER BY seq LIMIT 1",
                 values![of.as_str(), session.as_str()],
@@ -146,7 +146,8 @@ impl Store {
     pub(crate) async fn forget_entries(&self, before: Timestamp) -> Result<bool, StoreError> {
         let mut more = false;
         for (project, _) in self.heads().await? {
-            let forgotten = self.writer.write(move |ledger| forget(ledger, &project, before));
+            let forgotten =
+                self.writer.write(move |ledger| forget_oldest(ledger, &project, before));
             more |= forgotten.await? >= SWEEP;
         }
         Ok(more)
@@ -154,16 +155,16 @@ impl Store {
 }
 
 /// Only from the old end, so that what is left has no gaps.
-fn forget(
-    ledger: &mut Ledger<'_>,
+fn forget_oldest(
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
     before: Timestamp,
 ) -> Result<u64, StoreError> {
-    let kept = ledger.one(
+    let kept = ledger.query_one(
         "SELECT seq FROM events WHERE project_id = $1 AND at >= $2 ORDER BY seq LIMIT 1",
         values![project.as_str(), before],
     )?;
-    let oldest = ledger.one(
+    let oldest = ledger.query_one(
         "SELECT seq FROM events WHERE project_id = $1 ORDER BY seq LIMIT 1",
         values![project.as_str()],
     )?;
@@ -176,8 +177,8 @@ fn forget(
     )
 }
 
-fn entry(mut row: Row) -> Result<Entry, StoreError> {
-    Ok(Entry {
+fn entry(mut row: SqlRow) -> Result<LogEntry, StoreError> {
+    Ok(LogEntry {
         seq: row.take()?,
         session: row.take::<Option<String>>()?.map(SessionId::from),
         run: row

@@ -1,17 +1,17 @@
 //! Who runs the calls of a project elsewhere: one client at a time, whichever server it is connected to.
 
-use countersign_core::{Approval, ApprovalId, Digest, Event, NotStartable, ProjectId};
+use countersign_core::{ApprovalId, Digest, Event, Execution, ProjectId, StartRejection};
 use jiff::Timestamp;
 
-use super::approvals::{self, Transition, change};
-use super::audit::Act;
-use super::ledger::Ledger;
+use super::approvals::{self, Transition, apply_transition};
+use super::audit::AuditAction;
 use super::value::values;
+use super::write_txn::WriteTxn;
 use super::{Store, StoreError};
 
 /// A stream on which a client hears what it is to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Post {
+pub(crate) struct ExecutorStream {
     pub(crate) project: ProjectId,
     /// The client, by the name it gave itself.
     pub(crate) client: String,
@@ -25,18 +25,22 @@ pub(crate) struct Post {
 
 /// What came of lending a call to a client.
 #[derive(Debug)]
-pub(crate) enum Lent {
+pub(crate) enum LendOutcome {
     /// The stream is no longer the one that runs the project's calls.
     NotOnPost,
     /// What the rules of the state said.
-    Tried(Transition<NotStartable>),
+    Tried(Transition<StartRejection>),
 }
 
 impl Store {
     /// Makes a client the one that runs the calls of its project; returns whether it now is.
     ///
     /// Another one keeps its post as long as its server is there, unless only this one has a name.
-    pub(crate) async fn take_post(&self, post: Post, now: Timestamp) -> Result<bool, StoreError> {
+    pub(crate) async fn take_executor_lease(
+        &self,
+        post: ExecutorStream,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let server = self.server().unwrap_or_default();
         self.writer
             .write(move |ledger| {
@@ -65,16 +69,19 @@ impl Store {
                         post.shows_files,
                     ],
                 )?;
-                is_on_post(ledger, &post)
+                is_current_executor(ledger, &post)
             })
             .await
     }
 
     /// Returns whether a client still is the one that runs the calls of its project.
-    pub(crate) async fn has_post(&self, post: Post) -> Result<bool, StoreError> {
+    pub(crate) async fn holds_executor_lease(
+        &self,
+        post: ExecutorStream,
+    ) -> Result<bool, StoreError> {
         self.readers
             .read(move |db| {
-                let found = db.one(
+                let found = db.query_one(
                     "SELECT 1 FROM executors WHERE project_id = $1 AND stream_id = $2",
                     values![post.project.as_str(), &post.stream],
                 )?;
@@ -84,7 +91,10 @@ impl Store {
     }
 
     /// Leaves a post to the next one.
-    pub(crate) async fn leave_post(&self, post: Post) -> Result<(), StoreError> {
+    pub(crate) async fn release_executor_lease(
+        &self,
+        post: ExecutorStream,
+    ) -> Result<(), StoreError> {
         self.writer
             .write(move |ledger| {
                 ledger.execute(
@@ -99,19 +109,19 @@ impl Store {
     /// Takes a call to the next state, if the client is still the one that runs the project's calls.
     pub(crate) async fn lend_to(
         &self,
-        post: Post,
+        post: ExecutorStream,
         id: ApprovalId,
         now: Timestamp,
-        step: impl Fn(Approval) -> Result<Approval, NotStartable> + Send + 'static,
-    ) -> Result<Lent, StoreError> {
+        step: impl Fn(Execution) -> Result<Execution, StartRejection> + Send + 'static,
+    ) -> Result<LendOutcome, StoreError> {
         self.writer
             .write(move |ledger| {
                 // The book first: no other server takes the post or the call until the commit.
-                ledger.book(&post.project)?;
-                if !is_on_post(ledger, &post)? {
-                    return Ok(Lent::NotOnPost);
+                ledger.lock_counters(&post.project)?;
+                if !is_current_executor(ledger, &post)? {
+                    return Ok(LendOutcome::NotOnPost);
                 }
-                change(ledger, id, now, &step).map(Lent::Tried)
+                apply_transition(ledger, id, now, &step).map(LendOutcome::Tried)
             })
             .await
     }
@@ -119,7 +129,7 @@ impl Store {
     /// Records that what somebody said came of a call was not taken.
     pub(crate) async fn refuse_result(
         &self,
-        stands: Approval,
+        stands: Execution,
         reason: String,
         result: Digest,
         now: Timestamp,
@@ -130,19 +140,22 @@ impl Store {
                 let (approval_id, tool_id) = (stands.id, call.id);
                 let (reason, result) = (reason.clone(), result.clone());
                 let event = Event::ResultRefused { execution: tool_id, reason: reason.clone() };
-                let act = Act::ResultRefused { approval_id, tool_id, reason, result };
-                ledger.audit(&call.project, now, &act)?;
-                ledger.log(&call.project, Some(&call.session), call.run, now, &event)
+                let act = AuditAction::ResultRefused { approval_id, tool_id, reason, result };
+                ledger.append_audit(&call.project, now, &act)?;
+                ledger.append_event(&call.project, Some(&call.session), call.run, now, &event)
             })
             .await
     }
 
     /// Returns the client that runs the calls of a project, if one is connected.
-    pub async fn client_of(&self, project: &ProjectId) -> Result<Option<String>, StoreError> {
+    pub async fn connected_client(
+        &self,
+        project: &ProjectId,
+    ) -> Result<Option<String>, StoreError> {
         let project = project.clone();
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT client_id FROM executors WHERE project_id = $1
                        AND EXISTS (SELECT 1 FROM servers WHERE id = server_id AND NOT fenced)",
                     values![project.as_str()],
@@ -153,7 +166,10 @@ impl Store {
     }
 
     /// Returns the approved calls of a project that wait for a client, oldest first.
-    pub(crate) async fn unclaimed(&self, project: &ProjectId) -> Result<Vec<Approval>, StoreError> {
+    pub(crate) async fn unclaimed_calls(
+        &self,
+        project: &ProjectId,
+    ) -> Result<Vec<Execution>, StoreError> {
         let project = project.clone();
         let waits = "project_id = $1 AND status = 'APPROVED' AND executor = 'client'
                      ORDER BY created_at, tool_executions.approval_id";
@@ -161,11 +177,11 @@ impl Store {
     }
 
     /// Returns what a client was told to run and has not reported, oldest first.
-    pub async fn lent(
+    pub async fn lent_calls(
         &self,
         project: &ProjectId,
         client: &str,
-    ) -> Result<Vec<Approval>, StoreError> {
+    ) -> Result<Vec<Execution>, StoreError> {
         let (project, client) = (project.clone(), client.to_owned());
         let runs = "project_id = $1 AND status = 'EXECUTING' AND holder = $2
                     ORDER BY created_at, tool_executions.approval_id";
@@ -175,8 +191,11 @@ impl Store {
     }
 }
 
-fn is_on_post(ledger: &mut Ledger<'_>, post: &Post) -> Result<bool, StoreError> {
-    let found = ledger.one(
+fn is_current_executor(
+    ledger: &mut WriteTxn<'_>,
+    post: &ExecutorStream,
+) -> Result<bool, StoreError> {
+    let found = ledger.query_one(
         "SELECT 1 FROM executors WHERE project_id = $1 AND stream_id = $2",
         values![post.project.as_str(), &post.stream],
     )?;

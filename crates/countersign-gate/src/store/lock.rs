@@ -16,25 +16,25 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A file that is locked.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct FileLock {
     _file: File,
 }
 
-impl Lock {
+impl FileLock {
     /// Keeps other servers away from a database in a file: they would not hear each other. Blocks.
-    pub(crate) fn of_database(url: &DatabaseUrl) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn for_database(url: &DatabaseUrl) -> Result<Option<Self>, StoreError> {
         let DatabaseUrl::Sqlite(file) = url else { return Ok(None) };
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(StoreError::folder)?;
         }
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");
-        let taken = Self::wait_for(Path::new(&name)).map_err(StoreError::folder)?;
+        let taken = Self::acquire(Path::new(&name)).map_err(StoreError::folder)?;
         taken.map(Some).ok_or(StoreError::InUse)
     }
 
     /// Locks a file, which is made if need be; none if another process has it.
-    fn take(path: &Path) -> std::io::Result<Option<Self>> {
+    fn try_acquire(path: &Path) -> std::io::Result<Option<Self>> {
         let mut options = std::fs::OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]
@@ -48,10 +48,10 @@ impl Lock {
     }
 
     /// Locks a file, and waits a little for a process that is about to give it up. Blocks.
-    pub(crate) fn wait_for(path: &Path) -> std::io::Result<Option<Self>> {
+    pub(crate) fn acquire(path: &Path) -> std::io::Result<Option<Self>> {
         let started = Instant::now();
         loop {
-            match Self::take(path)? {
+            match Self::try_acquire(path)? {
                 None if started.elapsed() < PATIENCE => std::thread::park_timeout(PAUSE),
                 taken => return Ok(taken),
             }

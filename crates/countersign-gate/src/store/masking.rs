@@ -5,12 +5,12 @@ use jiff::Timestamp;
 
 use super::StoreError;
 use super::approvals::mask_calls;
-use super::audit::{Act, Walk, walk_chain};
+use super::audit::{AuditAction, AuditChainWalk, walk_chain};
 use super::conversations::mask_messages;
-use super::database::{Connection, Database};
-use super::fresh::Fresh;
-use super::ledger::{Books, Ledger};
+use super::database::{SqlConnection, SqlDatabase};
 use super::value::values;
+use super::write_cache::WriteCache;
+use super::write_txn::{OpenCounters, WriteTxn};
 
 /// How many masked calls one row of the audit tells of.
 const TOLD: usize = 256;
@@ -18,7 +18,10 @@ const TOLD: usize = 256;
 /// Masks secrets in what older versions have recorded, and has the files forget them. Blocks.
 ///
 /// What is left to do stands in the ledgers, so that it can be broken off at any time.
-pub(super) fn mask_earlier(database: &dyn Database, now: Timestamp) -> Result<(), StoreError> {
+pub(super) fn mask_existing_records(
+    database: &dyn SqlDatabase,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let mut connection = database.writer()?;
     let db = connection.as_mut();
     while let Some(project) = next_project(db)? {
@@ -30,7 +33,7 @@ pub(super) fn mask_earlier(database: &dyn Database, now: Timestamp) -> Result<()
         db.commit()?;
         tracing::info!(%project, "secrets in the record of before are masked");
     }
-    if db.one("SELECT project_id FROM ledgers WHERE masking = 1 LIMIT 1", &[])?.is_none() {
+    if db.query_one("SELECT project_id FROM ledgers WHERE masking = 1 LIMIT 1", &[])?.is_none() {
         return Ok(());
     }
     match database.rewrite() {
@@ -46,34 +49,36 @@ pub(super) fn mask_earlier(database: &dyn Database, now: Timestamp) -> Result<()
     }
 }
 
-fn next_project(db: &mut dyn Connection) -> Result<Option<ProjectId>, StoreError> {
-    let row = db
-        .one("SELECT project_id FROM ledgers WHERE masking = 0 ORDER BY project_id LIMIT 1", &[])?;
+fn next_project(db: &mut dyn SqlConnection) -> Result<Option<ProjectId>, StoreError> {
+    let row = db.query_one(
+        "SELECT project_id FROM ledgers WHERE masking = 0 ORDER BY project_id LIMIT 1",
+        &[],
+    )?;
     row.map(|mut row| row.take::<String>().map(ProjectId::from)).transpose()
 }
 
 fn mask_project(
-    db: &mut dyn Connection,
+    db: &mut dyn SqlConnection,
     project: &ProjectId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let (mut books, fresh) = (Books::new(), Fresh::default());
-    let mut ledger = Ledger::new(db, &mut books, &fresh, None);
-    ledger.book(project)?;
+    let (mut books, fresh) = (OpenCounters::new(), WriteCache::default());
+    let mut ledger = WriteTxn::new(db, &mut books, &fresh, None);
+    ledger.lock_counters(project)?;
     // With the book in hand: another server may have been faster.
-    let left = ledger.one(
+    let left = ledger.query_one(
         "SELECT project_id FROM ledgers WHERE project_id = $1 AND masking = 0",
         values![project.as_str()],
     )?;
     if left.is_none() {
         return Ok(());
     }
-    let mut walk = Walk::along(project.clone());
+    let mut walk = AuditChainWalk::new(project.clone());
     let is_whole = walk_chain(ledger.db(), &mut walk)?.is_ok();
     let (calls, any_call) = mask_calls(&mut ledger, project, &mut walk)?;
     // A chain that is broken stays so: it is not told what would have to be checked against it.
     for told in calls.chunks(TOLD).filter(|_| is_whole) {
-        ledger.audit(project, now, &Act::Masked { calls: told.to_vec() })?;
+        ledger.append_audit(project, now, &AuditAction::Masked { calls: told.to_vec() })?;
     }
     let any_message = mask_messages(&mut ledger, project)?;
     let masking: i64 = if any_call || any_message { 1 } else { 2 };
@@ -81,5 +86,5 @@ fn mask_project(
         "UPDATE ledgers SET masking = $1 WHERE project_id = $2",
         values![masking, project.as_str()],
     )?;
-    ledger.close().map(drop)
+    ledger.finish().map(drop)
 }

@@ -13,8 +13,8 @@ use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
 
 use super::StoreError;
-use super::database::{Connection, Database};
-use super::value::{Cell, Row, Value};
+use super::database::{SqlConnection, SqlDatabase};
+use super::value::{SqlCell, SqlRow, SqlValue};
 
 /// How long a connection may take to be there.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -45,11 +45,11 @@ const MIGRATIONS: [&str; 7] = [
 
 /// A database on a server.
 #[derive(Clone)]
-pub(crate) struct Postgres {
+pub(crate) struct PostgresDatabase {
     config: Config,
 }
 
-impl fmt::Debug for Postgres {
+impl fmt::Debug for PostgresDatabase {
     /// Without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.config.get_dbname().unwrap_or_default();
@@ -57,9 +57,9 @@ impl fmt::Debug for Postgres {
     }
 }
 
-impl Postgres {
+impl PostgresDatabase {
     /// Reads where it is from a URL.
-    pub(crate) fn at(url: &str) -> Result<Self, StoreError> {
+    pub(crate) fn from_url(url: &str) -> Result<Self, StoreError> {
         let mut config: Config = url.parse().map_err(failed)?;
         config.connect_timeout(CONNECT).keepalives_idle(SILENT).tcp_user_timeout(SILENT);
         Ok(Self { config })
@@ -72,7 +72,7 @@ impl Postgres {
     }
 }
 
-impl Database for Postgres {
+impl SqlDatabase for PostgresDatabase {
     fn migrate(&self) -> Result<(), StoreError> {
         let not_migrated = |error: postgres::Error| match failed(error) {
             StoreError::Database(cause) => StoreError::Migration(cause),
@@ -104,14 +104,14 @@ impl Database for Postgres {
         transaction.commit().map_err(not_migrated)
     }
 
-    fn writer(&self) -> Result<Box<dyn Connection>, StoreError> {
-        Ok(Box::new(Open { client: self.connect()?, prepared: HashMap::new() }))
+    fn writer(&self) -> Result<Box<dyn SqlConnection>, StoreError> {
+        Ok(Box::new(PostgresConnection { client: self.connect()?, prepared: HashMap::new() }))
     }
 
-    fn reader(&self) -> Result<Box<dyn Connection>, StoreError> {
+    fn reader(&self) -> Result<Box<dyn SqlConnection>, StoreError> {
         let mut client = self.connect()?;
         client.batch_execute("SET default_transaction_read_only = on").map_err(failed)?;
-        Ok(Box::new(Open { client, prepared: HashMap::new() }))
+        Ok(Box::new(PostgresConnection { client, prepared: HashMap::new() }))
     }
 
     fn rewrite(&self) -> Result<(), StoreError> {
@@ -125,13 +125,13 @@ impl Database for Postgres {
 }
 
 /// An open connection.
-struct Open {
+struct PostgresConnection {
     client: Client,
     /// Statements by their text; there are as many as the store's code has.
     prepared: HashMap<String, Statement>,
 }
 
-impl Open {
+impl PostgresConnection {
     fn prepare(&mut self, sql: &str) -> Result<Statement, StoreError> {
         if let Some(known) = self.prepared.get(sql) {
             return Ok(known.clone());
@@ -143,19 +143,19 @@ impl Open {
 }
 
 /// The values as the client wants to see them.
-fn given<'a>(with: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+fn bind_params<'a>(with: &'a [SqlValue<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
     with.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-impl Connection for Open {
-    fn execute(&mut self, sql: &str, with: &[Value<'_>]) -> Result<u64, StoreError> {
+impl SqlConnection for PostgresConnection {
+    fn execute(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<u64, StoreError> {
         let statement = self.prepare(sql)?;
-        self.client.execute(&statement, &given(with)).map_err(failed)
+        self.client.execute(&statement, &bind_params(with)).map_err(failed)
     }
 
-    fn query(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<Vec<SqlRow>, StoreError> {
         let statement = self.prepare(sql)?;
-        let rows = self.client.query(&statement, &given(with)).map_err(failed)?;
+        let rows = self.client.query(&statement, &bind_params(with)).map_err(failed)?;
         rows.iter().map(row).collect()
     }
 
@@ -183,20 +183,20 @@ impl Connection for Open {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(
         &self,
         ty: &Type,
         out: &mut postgres::types::private::BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Int(number) => number.to_sql(ty, out),
-            Value::Flag(flag) => flag.to_sql(ty, out),
-            Value::Time(at) => at.to_sql(ty, out),
+            SqlValue::Null => Ok(IsNull::Yes),
+            SqlValue::Int(number) => number.to_sql(ty, out),
+            SqlValue::Flag(flag) => flag.to_sql(ty, out),
+            SqlValue::Time(at) => at.to_sql(ty, out),
             // The one character that no text may have here; what must be exact is kept as JSON.
-            Value::Text(text) if text.contains('\0') => text.replace('\0', "␀").to_sql(ty, out),
-            Value::Text(text) => text.as_ref().to_sql(ty, out),
+            SqlValue::Text(text) if text.contains('\0') => text.replace('\0', "␀").to_sql(ty, out),
+            SqlValue::Text(text) => text.as_ref().to_sql(ty, out),
         }
     }
 
@@ -207,20 +207,20 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-fn row(row: &postgres::Row) -> Result<Row, StoreError> {
+fn row(row: &postgres::Row) -> Result<SqlRow, StoreError> {
     let cells = row.columns().iter().enumerate().map(|(at, column)| {
         let cell = match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(at).map(|it| it.map(Cell::Int)),
+            Type::INT8 => row.try_get::<_, Option<i64>>(at).map(|it| it.map(SqlCell::Int)),
             Type::INT4 => {
-                row.try_get::<_, Option<i32>>(at).map(|it| it.map(|it| Cell::Int(it.into())))
+                row.try_get::<_, Option<i32>>(at).map(|it| it.map(|it| SqlCell::Int(it.into())))
             }
-            Type::BOOL => row.try_get::<_, Option<bool>>(at).map(|it| it.map(Cell::Flag)),
-            Type::TIMESTAMPTZ => row.try_get(at).map(|it: Option<_>| it.map(Cell::Time)),
-            _ => row.try_get::<_, Option<String>>(at).map(|it| it.map(Cell::Text)),
+            Type::BOOL => row.try_get::<_, Option<bool>>(at).map(|it| it.map(SqlCell::Flag)),
+            Type::TIMESTAMPTZ => row.try_get(at).map(|it: Option<_>| it.map(SqlCell::Time)),
+            _ => row.try_get::<_, Option<String>>(at).map(|it| it.map(SqlCell::Text)),
         };
-        cell.map(|cell| cell.unwrap_or(Cell::Null)).map_err(failed)
+        cell.map(|cell| cell.unwrap_or(SqlCell::Null)).map_err(failed)
     });
-    Ok(Row::new(cells.collect::<Result<_, _>>()?))
+    Ok(SqlRow::new(cells.collect::<Result<_, _>>()?))
 }
 
 /// Says what a failure of PostgreSQL means to us.

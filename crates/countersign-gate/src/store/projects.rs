@@ -4,9 +4,9 @@ use countersign_core::{Digest, Event, ProjectId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::audit::Act;
-use super::value::{Row, values};
-use super::{Store, StoreError, from_json, json};
+use super::audit::AuditAction;
+use super::value::{SqlRow, values};
+use super::{Store, StoreError, from_json, to_json};
 
 /// A workspace whose calls, rules and events belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ pub struct StoredProject {
     /// What it has settled.
     pub settings: ProjectSettings,
     /// Who changed any of that last, and when; none while it is as it was made.
-    pub changed: Option<Changed>,
+    pub changed: Option<LastProjectChange>,
 }
 
 /// The last change of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct LastProjectChange {
     /// Who made it.
     pub by: String,
     /// When.
@@ -55,19 +55,19 @@ pub struct Changed {
 
 /// The column `settings`.
 #[derive(Serialize, Deserialize)]
-struct Settings {
+struct ProjectSettingsColumn {
     #[serde(flatten)]
     settings: ProjectSettings,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    changed: Option<Changed>,
+    changed: Option<LastProjectChange>,
 }
 
 const COLUMNS: &str = "SELECT id, name, root, settings FROM projects";
 
 impl Project {
     /// Returns the project of a root.
-    pub fn of_root(root: &str) -> Self {
-        let digest = Digest::of(root.as_bytes());
+    pub fn from_root(root: &str) -> Self {
+        let digest = Digest::for_bytes(root.as_bytes());
         let name = root.rsplit('/').find(|part| !part.is_empty()).unwrap_or(root);
         Self {
             id: ProjectId::from(digest.as_str().chars().take(16).collect::<String>()),
@@ -79,7 +79,11 @@ impl Project {
 
 impl Store {
     /// Makes sure a project is there; returns whether it was not.
-    pub async fn keep_project(&self, project: Project, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn register_project(
+        &self,
+        project: Project,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         self.writer
             .write(move |ledger| {
                 let made = ledger.execute(
@@ -97,7 +101,7 @@ impl Store {
         self.readers
             .read(|db| {
                 let rows = db.query(&format!("{COLUMNS} ORDER BY created_at, id"), &[])?;
-                rows.into_iter().map(stored).collect()
+                rows.into_iter().map(stored_project).collect()
             })
             .await
     }
@@ -107,8 +111,9 @@ impl Store {
         let id = id.clone();
         self.readers
             .read(move |db| {
-                let row = db.one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
-                row.map(stored).transpose()
+                let row =
+                    db.query_one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
+                row.map(stored_project).transpose()
             })
             .await
     }
@@ -126,36 +131,39 @@ impl Store {
         self.writer
             .write(move |ledger| {
                 // Of two servers that change it, the second one sees what the first has left.
-                ledger.book(&id)?;
+                ledger.lock_counters(&id)?;
                 let found =
-                    ledger.one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
+                    ledger.query_one(&format!("{COLUMNS} WHERE id = $1"), values![id.as_str()])?;
                 let Some(row) = found else { return Ok(None) };
-                let before = stored(row)?;
+                let before = stored_project(row)?;
                 let mut project = before.clone();
                 change(&mut project);
                 if project == before {
                     return Ok(Some(project));
                 }
-                project.changed = Some(Changed { by: by.clone(), at: now });
-                let settings =
-                    Settings { settings: project.settings, changed: project.changed.clone() };
+                project.changed = Some(LastProjectChange { by: by.clone(), at: now });
+                let settings = ProjectSettingsColumn {
+                    settings: project.settings,
+                    changed: project.changed.clone(),
+                };
                 ledger.execute(
                     "UPDATE projects SET name = $1, settings = $2 WHERE id = $3",
-                    values![&project.project.name, json(&settings)?, id.as_str()],
+                    values![&project.project.name, to_json(&settings)?, id.as_str()],
                 )?;
                 let (who, name) = (by.clone(), project.project.name.clone());
-                let act = Act::Settings { who, name, settings: project.settings };
-                ledger.audit(&id, now, &act)?;
-                ledger.log(&id, None, None, now, &Event::SettingsChanged)?;
+                let act = AuditAction::Settings { who, name, settings: project.settings };
+                ledger.append_audit(&id, now, &act)?;
+                ledger.append_event(&id, None, None, now, &Event::SettingsChanged)?;
                 Ok(Some(project))
             })
             .await
     }
 }
 
-fn stored(mut row: Row) -> Result<StoredProject, StoreError> {
+fn stored_project(mut row: SqlRow) -> Result<StoredProject, StoreError> {
     let project =
         Project { id: row.take::<String>()?.into(), name: row.take()?, root: row.take()? };
-    let Settings { settings, changed } = from_json("settings", &row.take::<String>()?)?;
+    let ProjectSettingsColumn { settings, changed } =
+        from_json("settings", &row.take::<String>()?)?;
     Ok(StoredProject { project, settings, changed })
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::StoreError;
-use super::database::{Connection, Database};
-use super::writer::Writer;
+use super::database::{SqlConnection, SqlDatabase};
+use super::writer::StoreWriter;
 
 /// How many read at the same time; more of them queue.
 const READERS: usize = 4;
@@ -18,33 +18,37 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where reads go.
 #[derive(Clone)]
-pub(crate) enum Readers {
+pub(crate) enum StoreReaders {
     /// To connections of their own.
-    Own(Arc<Pool>),
+    Own(Arc<ConnectionPool>),
     /// To the writer's: a database in memory has only that one.
-    Writer(Writer),
+    Writer(StoreWriter),
 }
 
 /// A few connections, opened when first needed.
-pub(crate) struct Pool {
-    database: Arc<dyn Database>,
-    idle: Mutex<Vec<Box<dyn Connection>>>,
+pub(crate) struct ConnectionPool {
+    database: Arc<dyn SqlDatabase>,
+    idle: Mutex<Vec<Box<dyn SqlConnection>>>,
     free: Arc<Semaphore>,
 }
 
-impl fmt::Debug for Readers {
+impl fmt::Debug for StoreReaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Readers")
     }
 }
 
-impl Readers {
-    pub(crate) fn of(database: Arc<dyn Database>) -> Self {
+impl StoreReaders {
+    pub(crate) fn for_database(database: Arc<dyn SqlDatabase>) -> Self {
         let idle = Mutex::new(Vec::new());
-        Self::Own(Arc::new(Pool { database, idle, free: Arc::new(Semaphore::new(READERS)) }))
+        Self::Own(Arc::new(ConnectionPool {
+            database,
+            idle,
+            free: Arc::new(Semaphore::new(READERS)),
+        }))
     }
 
-    pub(crate) fn of_writer(writer: Writer) -> Self {
+    pub(crate) fn for_writer(writer: StoreWriter) -> Self {
         Self::Writer(writer)
     }
 
@@ -52,30 +56,30 @@ impl Readers {
     pub(crate) async fn read<T, F>(&self, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: Fn(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+        F: Fn(&mut dyn SqlConnection) -> Result<T, StoreError> + Send + 'static,
     {
-        let reading = tokio::time::timeout(PATIENCE, self.read_however_long(read));
+        let reading = tokio::time::timeout(PATIENCE, self.read_without_timeout(read));
         reading.await.unwrap_or_else(|_| Err(StoreError::no_answer()))
     }
 
     /// The same for a read that may take its time: one that goes through everything.
-    pub(crate) async fn read_however_long<T, F>(&self, read: F) -> Result<T, StoreError>
+    pub(crate) async fn read_without_timeout<T, F>(&self, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: Fn(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+        F: Fn(&mut dyn SqlConnection) -> Result<T, StoreError> + Send + 'static,
     {
         match self {
             Self::Writer(writer) => writer.write(move |ledger| read(ledger.db())).await,
-            Self::Own(pool) => pool.clone().read_elsewhere(read).await,
+            Self::Own(pool) => pool.clone().read_blocking(read).await,
         }
     }
 }
 
-impl Pool {
-    async fn read_elsewhere<T, F>(self: Arc<Self>, read: F) -> Result<T, StoreError>
+impl ConnectionPool {
+    async fn read_blocking<T, F>(self: Arc<Self>, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: Fn(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+        F: Fn(&mut dyn SqlConnection) -> Result<T, StoreError> + Send + 'static,
     {
         let turn = self.free.clone().acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let reading = tokio::task::spawn_blocking(move || {
@@ -92,7 +96,7 @@ impl Pool {
 
     fn read<T>(
         &self,
-        read: impl Fn(&mut dyn Connection) -> Result<T, StoreError>,
+        read: impl Fn(&mut dyn SqlConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut connection = match self.idle().pop() {
             Some(connection) => connection,
@@ -109,12 +113,12 @@ impl Pool {
         found
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Connection>>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn SqlConnection>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Pool {
+impl Drop for ConnectionPool {
     fn drop(&mut self) {
         let idle = std::mem::take(&mut *self.idle());
         // Closing may block, and whoever drops the store may be on the runtime.

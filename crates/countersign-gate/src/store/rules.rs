@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use countersign_core::rule::Source;
-use countersign_core::{Approval, ApprovalId, Outcome, ProjectId, RuleId, SessionId};
+use countersign_core::rule::RuleSource;
+use countersign_core::{ApprovalId, Execution, ProjectId, RuleId, SessionId, VerdictAction};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::audit::Act;
-use super::database::Connection;
-use super::ledger::Ledger;
-use super::value::{Row, Value, values};
+use super::audit::AuditAction;
+use super::database::SqlConnection;
+use super::value::{SqlRow, SqlValue, values};
+use super::write_txn::WriteTxn;
 use super::{Store, StoreError};
 
 /// How a kept rule came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum StoredRuleOrigin {
     /// Somebody wrote it down.
     Page,
     /// Somebody said "always" to a request.
@@ -33,13 +33,13 @@ pub struct StoredRule {
     /// The conversation it holds in; none where it holds in all of the project.
     pub session: Option<SessionId>,
     /// What is to happen.
-    pub effect: Outcome,
+    pub effect: VerdictAction,
     /// As it was written.
     pub rule: String,
     /// Why it is there, in its author's words.
     pub why: Option<String>,
     /// How it came to be.
-    pub origin: Origin,
+    pub origin: StoredRuleOrigin,
     /// Who made it.
     pub created_by: String,
     /// When that was.
@@ -54,13 +54,13 @@ pub struct StoredRule {
 
 impl StoredRule {
     /// Returns who the rule comes from, as verdicts name it.
-    pub fn source(&self) -> Source {
-        if self.session.is_some() { Source::Session } else { Source::Project }
+    pub fn source(&self) -> RuleSource {
+        if self.session.is_some() { RuleSource::Session } else { RuleSource::Project }
     }
 
     /// Returns what the audit says of it.
-    fn told(&self) -> String {
-        format!("{} {}: {}", self.id, word(self.effect), self.rule)
+    fn audit_text(&self) -> String {
+        format!("{} {}: {}", self.id, effect_to_text(self.effect), self.rule)
     }
 }
 
@@ -100,7 +100,7 @@ impl Store {
         let (project, by) = (project.clone(), by.to_owned());
         self.writer
             .write(move |ledger| {
-                ledger.book(&project)?;
+                ledger.lock_counters(&project)?;
                 let old = list(ledger.db(), OF_PROJECT, values![project.as_str()])?;
                 if !stands(&old) {
                     return Ok(false);
@@ -116,13 +116,13 @@ impl Store {
                 for id in gone.keys() {
                     revoke(ledger, &project, *id, now)?;
                 }
-                let act = Act::Rules {
+                let act = AuditAction::Rules {
                     who: by.clone(),
                     session_id: None,
-                    kept: rules.iter().map(StoredRule::told).collect(),
+                    kept: rules.iter().map(StoredRule::audit_text).collect(),
                     revoked: gone.keys().map(ToString::to_string).collect(),
                 };
-                ledger.audit(&project, now, &act)?;
+                ledger.append_audit(&project, now, &act)?;
                 Ok(true)
             })
             .await
@@ -134,7 +134,7 @@ impl Store {
         rules: Vec<StoredRule>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.writer.write(move |ledger| grant(ledger, &rules, now)).await
+        self.writer.write(move |ledger| insert_grants(ledger, &rules, now)).await
     }
 
     /// Revokes a rule; returns whether there was one to revoke.
@@ -148,12 +148,12 @@ impl Store {
         let (project, by) = (project.clone(), by.to_owned());
         self.writer
             .write(move |ledger| {
-                ledger.book(&project)?;
+                ledger.lock_counters(&project)?;
                 let revoked = revoke(ledger, &project, id, now)?;
                 if revoked {
                     let (who, kept, revoked) = (by.clone(), Vec::new(), vec![id.to_string()]);
-                    let act = Act::Rules { who, session_id: None, kept, revoked };
-                    ledger.audit(&project, now, &act)?;
+                    let act = AuditAction::Rules { who, session_id: None, kept, revoked };
+                    ledger.append_audit(&project, now, &act)?;
                 }
                 Ok(revoked)
             })
@@ -162,8 +162,8 @@ impl Store {
 }
 
 /// Reads the rules that hold in a project, and in one of its conversations. Blocks.
-pub(crate) fn rules_of(
-    db: &mut dyn Connection,
+pub(crate) fn read_rules(
+    db: &mut dyn SqlConnection,
     project: &ProjectId,
     session: &SessionId,
 ) -> Result<Vec<StoredRule>, StoreError> {
@@ -175,16 +175,16 @@ const OF_BOTH: &str = "project_id = $1 AND (session_id IS NULL OR session_id = $
                        ORDER BY session_id IS NOT NULL, position, created_at, id";
 
 /// Keeps new rules behind those that are there: in the same transaction as what led to them.
-pub(super) fn grant(
-    ledger: &mut Ledger<'_>,
+pub(super) fn insert_grants(
+    ledger: &mut WriteTxn<'_>,
     rules: &[StoredRule],
     now: Timestamp,
 ) -> Result<(), StoreError> {
     for rule in rules {
-        ledger.book(&rule.project)?;
+        ledger.lock_counters(&rule.project)?;
         // The empty text stands for no conversation: there is none of that name.
         let session = rule.session.as_ref().map_or("", SessionId::as_str);
-        let last = ledger.one(
+        let last = ledger.query_one(
             "SELECT position FROM rules WHERE project_id = $1 AND coalesce(session_id, '') = $2
              ORDER BY position DESC LIMIT 1",
             values![rule.project.as_str(), session],
@@ -192,28 +192,28 @@ pub(super) fn grant(
         let last = last.map(|mut row| row.take::<u64>()).transpose()?;
         let position = last.map_or(0, |last| usize::try_from(last + 1).unwrap_or(usize::MAX));
         insert(ledger, rule, position)?;
-        let act = Act::Rules {
+        let act = AuditAction::Rules {
             who: rule.created_by.clone(),
             session_id: rule.session.clone(),
-            kept: vec![rule.told()],
+            kept: vec![rule.audit_text()],
             revoked: Vec::new(),
         };
-        ledger.audit(&rule.project, now, &act)?;
+        ledger.append_audit(&rule.project, now, &act)?;
     }
     Ok(())
 }
 
 /// Counts a use of every kept rule that let a call run.
 pub(super) fn count_uses(
-    ledger: &mut Ledger<'_>,
-    run: &Approval,
+    ledger: &mut WriteTxn<'_>,
+    run: &Execution,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if run.verdict.outcome != Outcome::Allow {
+    if run.verdict.outcome != VerdictAction::Allow {
         return Ok(());
     }
     for rule in run.verdict.rules() {
-        let kept = matches!(rule.source, Source::Project | Source::Session);
+        let kept = matches!(rule.source, RuleSource::Project | RuleSource::Session);
         if let Some(id) = rule.id.as_ref().filter(|_| kept) {
             ledger.execute(
                 "UPDATE rules SET uses = uses + 1, last_used_at = $1 WHERE id = $2",
@@ -224,10 +224,10 @@ pub(super) fn count_uses(
     Ok(())
 }
 
-fn insert(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
+fn insert(ledger: &mut WriteTxn<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
     let (kind, approval) = match rule.origin {
-        Origin::Page => ("page", None),
-        Origin::Approval(id) => ("approval", Some(id.to_string())),
+        StoredRuleOrigin::Page => ("page", None),
+        StoredRuleOrigin::Approval(id) => ("approval", Some(id.to_string())),
     };
     ledger.execute(
         "INSERT INTO rules (id, project_id, session_id, position, effect, rule, why, origin_kind,
@@ -238,7 +238,7 @@ fn insert(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result
             rule.project.as_str(),
             rule.session.as_ref().map(SessionId::as_str),
             position,
-            word(rule.effect),
+            effect_to_text(rule.effect),
             &rule.rule,
             rule.why.as_deref(),
             kind,
@@ -252,13 +252,13 @@ fn insert(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result
 }
 
 /// Changes what a rule says; how it came to be and how often it was used stays.
-fn change(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
+fn change(ledger: &mut WriteTxn<'_>, rule: &StoredRule, position: usize) -> Result<(), StoreError> {
     ledger.execute(
         "UPDATE rules SET position = $1, effect = $2, rule = $3, why = $4, expires_at = $5
          WHERE id = $6",
         values![
             position,
-            word(rule.effect),
+            effect_to_text(rule.effect),
             &rule.rule,
             rule.why.as_deref(),
             rule.expires_at,
@@ -269,7 +269,7 @@ fn change(ledger: &mut Ledger<'_>, rule: &StoredRule, position: usize) -> Result
 }
 
 fn revoke(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
     id: RuleId,
     now: Timestamp,
@@ -283,28 +283,28 @@ fn revoke(
 }
 
 fn list(
-    db: &mut dyn Connection,
+    db: &mut dyn SqlConnection,
     condition: &str,
-    with: &[Value<'_>],
+    with: &[SqlValue<'_>],
 ) -> Result<Vec<StoredRule>, StoreError> {
     let sql = format!(
         "SELECT id, project_id, session_id, effect, rule, why, approval_id, created_by, created_at,
            expires_at, uses, last_used_at
          FROM rules WHERE revoked_at IS NULL AND {condition}"
     );
-    db.query(&sql, with)?.into_iter().map(stored).collect()
+    db.query(&sql, with)?.into_iter().map(stored_rule).collect()
 }
 
-fn stored(mut row: Row) -> Result<StoredRule, StoreError> {
+fn stored_rule(mut row: SqlRow) -> Result<StoredRule, StoreError> {
     Ok(StoredRule {
         id: row.parse("rule id")?,
         project: row.take::<String>()?.into(),
         session: row.take::<Option<String>>()?.map(SessionId::from),
-        effect: outcome(&row.take::<String>()?),
+        effect: effect_from_text(&row.take::<String>()?),
         rule: row.take()?,
         why: row.take()?,
         origin: match row.take::<Option<String>>()?.map(|id| id.parse()).transpose() {
-            Ok(approval) => approval.map_or(Origin::Page, Origin::Approval),
+            Ok(approval) => approval.map_or(StoredRuleOrigin::Page, StoredRuleOrigin::Approval),
             Err(error) => return Err(StoreError::corrupt("approval id", error)),
         },
         created_by: row.take()?,
@@ -315,19 +315,19 @@ fn stored(mut row: Row) -> Result<StoredRule, StoreError> {
     })
 }
 
-fn word(outcome: Outcome) -> &'static str {
+fn effect_to_text(outcome: VerdictAction) -> &'static str {
     match outcome {
-        Outcome::Allow => "allow",
-        Outcome::Ask => "ask",
-        Outcome::Deny => "deny",
+        VerdictAction::Allow => "allow",
+        VerdictAction::Ask => "ask",
+        VerdictAction::Deny => "deny",
     }
 }
 
 /// A word nobody knows was not meant to allow.
-fn outcome(word: &str) -> Outcome {
+fn effect_from_text(word: &str) -> VerdictAction {
     match word {
-        "allow" => Outcome::Allow,
-        "ask" => Outcome::Ask,
-        _ => Outcome::Deny,
+        "allow" => VerdictAction::Allow,
+        "ask" => VerdictAction::Ask,
+        _ => VerdictAction::Deny,
     }
 }

@@ -1,13 +1,15 @@
 //! Runs: begun, recorded step by step, and ended; who drives them, and what is needed to go on.
 
-use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId};
+use countersign_core::{ApprovalId, Event, Execution, ProjectId, RunId, SessionId};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversations::{append, append_prompt, forget_answers, forget_clear, touch};
-use super::ledger::Ledger;
-use super::value::{Row, values};
-use super::{Store, StoreError, from_json, json};
+use super::conversations::{
+    append_message, append_prompt, forget_answers, forget_clear, touch_session,
+};
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
+use super::{Store, StoreError, from_json, to_json};
 
 /// A run about to begin.
 #[derive(Clone, Debug)]
@@ -31,14 +33,14 @@ pub struct NewRun {
 
 /// A message about to be recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewMessage {
+pub struct NewRunMessage {
     /// The message, as the model's API has it.
     pub body: Value,
     /// How the answer ended whose message this is: what the message itself does not say.
     pub outcome: Option<Value>,
 }
 
-impl From<Value> for NewMessage {
+impl From<Value> for NewRunMessage {
     fn from(body: Value) -> Self {
         Self { body, outcome: None }
     }
@@ -46,7 +48,7 @@ impl From<Value> for NewMessage {
 
 /// A run that nobody drives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LeftRun {
+pub struct OrphanedRun {
     /// Its id.
     pub id: RunId,
     /// Where it belongs.
@@ -102,12 +104,12 @@ impl Store {
     pub(crate) async fn record(
         &self,
         key: &RunKey,
-        messages: Vec<NewMessage>,
+        messages: Vec<NewRunMessage>,
         events: Vec<Event>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let key = key.clone();
-        self.writer.write(move |ledger| say(ledger, &key, &messages, &events, now)).await
+        self.writer.write(move |ledger| append_to_run(ledger, &key, &messages, &events, now)).await
     }
 
     /// Ends a run with its last words; a run that has ended already stays as it is.
@@ -115,15 +117,15 @@ impl Store {
         &self,
         key: &RunKey,
         end: RunEnd,
-        messages: Vec<NewMessage>,
+        messages: Vec<NewRunMessage>,
         events: Vec<Event>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let key = key.clone();
         self.writer
             .write(move |ledger| {
-                ledger.book(&key.project)?;
-                drives(ledger, &key)?;
+                ledger.lock_counters(&key.project)?;
+                ensure_driver(ledger, &key)?;
                 // `status = 'RUNNING'` is the lock: of two that would end it, one does.
                 let ended = ledger.execute(
                     "UPDATE runs SET status = $1, ended_at = $2
@@ -131,7 +133,7 @@ impl Store {
                     values![end.as_str(), now, key.run.to_string()],
                 )?;
                 if ended == 1 {
-                    say(ledger, &key, &messages, &events, now)?;
+                    append_to_run(ledger, &key, &messages, &events, now)?;
                     forget_clear(ledger, &key)?;
                 }
                 Ok(())
@@ -144,11 +146,11 @@ impl Store {
     pub(crate) async fn take_over(
         &self,
         projects: Vec<ProjectId>,
-    ) -> Result<Vec<LeftRun>, StoreError> {
+    ) -> Result<Vec<OrphanedRun>, StoreError> {
         // Most looks find nothing: those cost no commit.
         let looked_at = projects.clone();
         let left = self.readers.read(move |db| {
-            let mut left = looked_at.iter().map(|it| db.one(LEFT, values![it.as_str()]));
+            let mut left = looked_at.iter().map(|it| db.query_one(LEFT, values![it.as_str()]));
             left.try_fold(false, |any, found| Ok(any | found?.is_some()))
         });
         if !left.await? {
@@ -175,13 +177,13 @@ impl Store {
         let key = key.clone();
         self.writer
             .write(move |ledger| {
-                ledger.book(&key.project)?;
-                let goes_on = ledger.one(
+                ledger.lock_counters(&key.project)?;
+                let goes_on = ledger.query_one(
                     "SELECT id FROM runs WHERE id = $1 AND status = 'RUNNING'",
                     values![key.run.to_string()],
                 )?;
                 if goes_on.is_some() {
-                    say(ledger, &key, &[], std::slice::from_ref(&event), now)?;
+                    append_to_run(ledger, &key, &[], std::slice::from_ref(&event), now)?;
                 }
                 Ok(goes_on.is_some())
             })
@@ -189,7 +191,7 @@ impl Store {
     }
 
     /// Returns the run that goes on in a conversation, whoever drives it.
-    pub async fn run_of(
+    pub async fn active_run(
         &self,
         project: &ProjectId,
         session: &SessionId,
@@ -197,7 +199,7 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT id FROM runs
                      WHERE project_id = $1 AND session_id = $2 AND status = 'RUNNING'",
                     values![project.as_str(), session.as_str()],
@@ -217,7 +219,7 @@ impl Store {
         let (project, session) = (project.clone(), session.clone());
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT settings FROM runs WHERE id =
                        (SELECT run_id FROM messages WHERE project_id = $1 AND session_id = $2
                         ORDER BY position DESC LIMIT 1)",
@@ -257,7 +259,7 @@ impl Store {
 
     /// Returns the open calls of runs that are over, and those without a run that had started: nobody
     /// goes on with them.
-    pub(crate) async fn orphans(&self) -> Result<Vec<Approval>, StoreError> {
+    pub(crate) async fn orphaned_calls(&self) -> Result<Vec<Execution>, StoreError> {
         self.readers
             .read(|db| {
                 super::approvals::list(
@@ -274,7 +276,7 @@ impl Store {
     }
 
     /// Returns the runs that nobody has ended, the oldest first.
-    pub(crate) async fn running(&self) -> Result<Vec<LeftRun>, StoreError> {
+    pub(crate) async fn unfinished_runs(&self) -> Result<Vec<OrphanedRun>, StoreError> {
         self.readers
             .read(|db| {
                 let rows = db.query(
@@ -282,7 +284,7 @@ impl Store {
                      WHERE status = 'RUNNING' ORDER BY created_at, id",
                     &[],
                 )?;
-                rows.into_iter().map(|row| left_run(row).map(|(run, _)| run)).collect()
+                rows.into_iter().map(|row| orphaned_run(row).map(|(run, _)| run)).collect()
             })
             .await
     }
@@ -302,15 +304,15 @@ impl Store {
     }
 
     /// Returns all calls of a run, in the order they were made.
-    pub(crate) async fn calls_of(&self, run: RunId) -> Result<Vec<Approval>, StoreError> {
+    pub(crate) async fn calls_in_run(&self, run: RunId) -> Result<Vec<Execution>, StoreError> {
         let all = "run_id = $1 ORDER BY created_at, tool_executions.id";
         self.readers.read(move |db| super::approvals::list(db, all, values![run.to_string()])).await
     }
 }
 
-fn begin(ledger: &mut Ledger<'_>, run: &NewRun, now: Timestamp) -> Result<bool, StoreError> {
+fn begin(ledger: &mut WriteTxn<'_>, run: &NewRun, now: Timestamp) -> Result<bool, StoreError> {
     let owner = ledger.server();
-    ledger.book(&run.project)?;
+    ledger.lock_counters(&run.project)?;
     // The index on runs that go on lets a conversation have one.
     let began = ledger.execute(
         "INSERT INTO runs (id, project_id, session_id, status, owner, settings, created_at)
@@ -320,47 +322,47 @@ fn begin(ledger: &mut Ledger<'_>, run: &NewRun, now: Timestamp) -> Result<bool, 
             run.project.as_str(),
             run.session.as_str(),
             owner,
-            json(&run.settings)?,
+            to_json(&run.settings)?,
             now
         ],
     )?;
     if began == 0 {
         return Ok(false);
     }
-    touch(ledger, &run.project, &run.session, &run.title, now)?;
+    touch_session(ledger, &run.project, &run.session, &run.title, now)?;
     let key = RunKey { project: run.project.clone(), session: run.session.clone(), run: run.id };
     append_prompt(ledger, &key, &run.message.clone().into(), now)?;
-    say(ledger, &key, &[], &run.events, now)?;
+    append_to_run(ledger, &key, &[], &run.events, now)?;
     Ok(true)
 }
 
 /// Appends to the conversation and to the log.
-fn say(
-    ledger: &mut Ledger<'_>,
+fn append_to_run(
+    ledger: &mut WriteTxn<'_>,
     key: &RunKey,
-    messages: &[NewMessage],
+    messages: &[NewRunMessage],
     events: &[Event],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    ledger.book(&key.project)?;
-    drives(ledger, key)?;
+    ledger.lock_counters(&key.project)?;
+    ensure_driver(ledger, key)?;
     for message in messages {
-        append(ledger, key, message, now)?;
+        append_message(ledger, key, message, now)?;
     }
     if !messages.is_empty() {
         forget_answers(ledger, key)?;
     }
     for event in events {
-        ledger.log(&key.project, Some(&key.session), Some(key.run), now, event)?;
+        ledger.append_event(&key.project, Some(&key.session), Some(key.run), now, event)?;
     }
     Ok(())
 }
 
 /// Makes sure that a run is still driven here: after a pause somebody else may do that, and what is
 /// said here must not come between.
-fn drives(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
+fn ensure_driver(ledger: &mut WriteTxn<'_>, key: &RunKey) -> Result<(), StoreError> {
     let Some(me) = ledger.server() else { return Ok(()) };
-    let mine = ledger.one(
+    let mine = ledger.query_one(
         "SELECT id FROM runs WHERE id = $1 AND coalesce(owner, $2) = $2",
         values![key.run.to_string(), &me],
     )?;
@@ -368,12 +370,12 @@ fn drives(ledger: &mut Ledger<'_>, key: &RunKey) -> Result<(), StoreError> {
 }
 
 fn take_over(
-    ledger: &mut Ledger<'_>,
+    ledger: &mut WriteTxn<'_>,
     project: &ProjectId,
-    taken: &mut Vec<LeftRun>,
+    taken: &mut Vec<OrphanedRun>,
 ) -> Result<(), StoreError> {
     for row in ledger.query(LEFT, values![project.as_str()])? {
-        let (run, owner) = left_run(row)?;
+        let (run, owner) = orphaned_run(row)?;
         // The old owner is the lock.
         let mine = ledger.execute(
             "UPDATE runs SET owner = $1
@@ -387,8 +389,8 @@ fn take_over(
     Ok(())
 }
 
-fn left_run(mut row: Row) -> Result<(LeftRun, String), StoreError> {
-    let run = LeftRun {
+fn orphaned_run(mut row: SqlRow) -> Result<(OrphanedRun, String), StoreError> {
+    let run = OrphanedRun {
         id: row.parse("run id")?,
         project: row.take::<String>()?.into(),
         session: row.take::<String>()?.into(),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::database::Connection;
+use super::database::SqlConnection;
 use super::value::values;
 use super::{Store, StoreError};
 
@@ -26,8 +26,8 @@ impl Store {
                      VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
                     values![ROW, &secret, &public, now],
                 )?;
-                let found =
-                    ledger.one("SELECT secret FROM server_keys WHERE id = $1", values![ROW])?;
+                let found = ledger
+                    .query_one("SELECT secret FROM server_keys WHERE id = $1", values![ROW])?;
                 let Some(mut row) = found else {
                     return Err(StoreError::corrupt("server key", "it was made and is not there"));
                 };
@@ -38,7 +38,7 @@ impl Store {
 }
 
 /// Returns the public half of the servers' key, if they have one.
-pub(crate) fn public_key_of(db: &mut dyn Connection) -> Result<Option<String>, StoreError> {
-    let row = db.one("SELECT public FROM server_keys WHERE id = $1", values![ROW])?;
+pub(crate) fn read_public_key(db: &mut dyn SqlConnection) -> Result<Option<String>, StoreError> {
+    let row = db.query_one("SELECT public FROM server_keys WHERE id = $1", values![ROW])?;
     row.map(|mut row| row.take()).transpose()
 }

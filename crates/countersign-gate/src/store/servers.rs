@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::ledger::Ledger;
-use super::value::{Row, values};
+use super::value::{SqlRow, values};
+use super::write_txn::WriteTxn;
 use super::{Store, StoreError};
 
 /// How far a server has come when it was last seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Beat {
+pub(crate) struct ServerHeartbeat {
     pub(crate) server: String,
     pub(crate) beat: i64,
 }
@@ -25,9 +25,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         let (id, place) = (server.to_owned(), place.to_owned());
         // Not signed: nobody has fenced who was not there.
-        self.writer.signature().become_nobody();
+        self.writer.server_fence().clear_server();
         self.writer.write(move |ledger| join(ledger, &id, &place, now)).await?;
-        self.writer.signature().become_server(server.to_owned());
+        self.writer.server_fence().set_server(server.to_owned());
         Ok(())
     }
 
@@ -44,26 +44,26 @@ impl Store {
 
     /// Returns the id this process has joined with.
     pub(crate) fn server(&self) -> Option<String> {
-        self.writer.signature().server()
+        self.writer.server_fence().server()
     }
 
     /// Returns whether another server has taken over from this one.
     pub(crate) fn is_fenced(&self) -> bool {
-        self.writer.signature().is_fenced()
+        self.writer.server_fence().is_fenced()
     }
 
     /// Returns when this server last wrote something that held.
     pub(crate) fn signed_at(&self) -> Option<(Timestamp, Duration)> {
-        self.writer.signature().signed_at()
+        self.writer.server_fence().signed_at()
     }
 
     /// Writes nothing but a signature: this server is alive.
-    pub(crate) async fn beat(&self) -> Result<(), StoreError> {
+    pub(crate) async fn write_heartbeat(&self) -> Result<(), StoreError> {
         self.writer.write(|_| Ok(())).await
     }
 
     /// Returns the other servers that are not known to be dead.
-    pub(crate) async fn others(&self) -> Result<Vec<Beat>, StoreError> {
+    pub(crate) async fn other_servers(&self) -> Result<Vec<ServerHeartbeat>, StoreError> {
         let me = self.server().unwrap_or_default();
         self.readers
             .read(move |db| {
@@ -71,14 +71,16 @@ impl Store {
                     "SELECT id, beat FROM servers WHERE NOT fenced AND id <> $1",
                     values![&me],
                 )?;
-                let beat = |mut row: Row| Ok(Beat { server: row.take()?, beat: row.take()? });
+                let beat = |mut row: SqlRow| {
+                    Ok(ServerHeartbeat { server: row.take()?, beat: row.take()? })
+                };
                 rows.into_iter().map(beat).collect()
             })
             .await
     }
 
     /// Takes a server for dead that has not moved since it was seen; returns whether that holds.
-    pub(crate) async fn fence(&self, seen: Beat) -> Result<bool, StoreError> {
+    pub(crate) async fn fence(&self, seen: ServerHeartbeat) -> Result<bool, StoreError> {
         self.writer
             .write(move |ledger| {
                 let fenced = ledger.execute(
@@ -91,7 +93,12 @@ impl Store {
     }
 }
 
-fn join(ledger: &mut Ledger<'_>, id: &str, place: &str, now: Timestamp) -> Result<(), StoreError> {
+fn join(
+    ledger: &mut WriteTxn<'_>,
+    id: &str,
+    place: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     ledger.execute(
         "UPDATE servers SET fenced = TRUE WHERE place = $1 AND id <> $2",
         values![place, id],

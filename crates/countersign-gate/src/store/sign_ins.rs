@@ -66,7 +66,7 @@ impl Store {
         let hash = cookie.to_string();
         self.readers
             .read(move |db| {
-                let row = db.one(
+                let row = db.query_one(
                     "SELECT name, role, token_id, page_hash FROM sign_ins
                      WHERE hash = $1 AND expires_at > $2 AND (token_id IS NULL OR EXISTS
                        (SELECT 1 FROM tokens WHERE id = token_id AND revoked_at IS NULL))",

@@ -9,9 +9,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, ToSql};
 use rusqlite_migration::{M, Migrations};
 
-use super::database::{Connection, Database};
-use super::value::{Cell, Row, Value};
-use super::{StoreError, iso};
+use super::database::{SqlConnection, SqlDatabase};
+use super::value::{SqlCell, SqlRow, SqlValue};
+use super::{StoreError, to_iso};
 
 /// How long a statement waits for whoever holds the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -27,26 +27,26 @@ const GLANCE: Duration = Duration::from_millis(250);
 
 /// A database in a file.
 #[derive(Clone)]
-pub(crate) struct Sqlite {
+pub(crate) struct SqliteDatabase {
     file: PathBuf,
 }
 
-impl fmt::Debug for Sqlite {
+impl fmt::Debug for SqliteDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sqlite:{}", self.file.display())
     }
 }
 
-impl Sqlite {
-    pub(crate) fn at(file: &Path) -> Self {
+impl SqliteDatabase {
+    pub(crate) fn new(file: &Path) -> Self {
         Self { file: file.to_owned() }
     }
 
     /// Opens a database that lives and dies with its one connection.
-    pub(crate) fn in_memory() -> Result<Box<dyn Connection>, StoreError> {
+    pub(crate) fn in_memory() -> Result<Box<dyn SqlConnection>, StoreError> {
         let mut connection = rusqlite::Connection::open_in_memory().map_err(failed)?;
         migrations().to_latest(&mut connection).map_err(not_migrated)?;
-        Ok(Box::new(Open(connection)))
+        Ok(Box::new(SqliteConnection(connection)))
     }
 
     fn open_to_write(&self) -> Result<rusqlite::Connection, StoreError> {
@@ -67,29 +67,29 @@ impl Sqlite {
     }
 }
 
-impl Database for Sqlite {
+impl SqlDatabase for SqliteDatabase {
     fn migrate(&self) -> Result<(), StoreError> {
         let mut connection = self.open_to_write()?;
         migrations().to_latest(&mut connection).map_err(not_migrated)
     }
 
-    fn writer(&self) -> Result<Box<dyn Connection>, StoreError> {
-        Ok(Box::new(Open(self.open_to_write()?)))
+    fn writer(&self) -> Result<Box<dyn SqlConnection>, StoreError> {
+        Ok(Box::new(SqliteConnection(self.open_to_write()?)))
     }
 
-    fn reader(&self) -> Result<Box<dyn Connection>, StoreError> {
+    fn reader(&self) -> Result<Box<dyn SqlConnection>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             rusqlite::Connection::open_with_flags(&self.file, flags).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
-        Ok(Box::new(Open(connection)))
+        Ok(Box::new(SqliteConnection(connection)))
     }
 
     fn rewrite(&self) -> Result<(), StoreError> {
         let connection = self.open_to_write()?;
         connection.execute_batch("VACUUM").map_err(failed)?;
-        Open(connection).scrub().map(drop)
+        SqliteConnection(connection).scrub().map(drop)
     }
 
     fn is_shared(&self) -> bool {
@@ -100,7 +100,7 @@ impl Database for Sqlite {
 /// Opens a file for one look beside the server that owns it: nothing is made, migrated or written.
 ///
 /// A file that a newer program has changed, or an older one has left, is refused: what its rows mean is not known.
-pub(crate) fn glance(file: &Path) -> Result<Box<dyn Connection>, StoreError> {
+pub(crate) fn open_read_only(file: &Path) -> Result<Box<dyn SqlConnection>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = rusqlite::Connection::open_with_flags(file, flags).map_err(failed)?;
     connection.busy_timeout(GLANCE).map_err(failed)?;
@@ -113,7 +113,7 @@ pub(crate) fn glance(file: &Path) -> Result<Box<dyn Connection>, StoreError> {
             return Err(StoreError::corrupt("schema", why));
         }
     }
-    Ok(Box::new(Open(connection)))
+    Ok(Box::new(SqliteConnection(connection)))
 }
 
 /// Makes the file, if it is not there, for its owner alone; SQLite's side files take after it.
@@ -145,23 +145,23 @@ fn migrations() -> Migrations<'static> {
 }
 
 /// An open connection.
-struct Open(rusqlite::Connection);
+struct SqliteConnection(rusqlite::Connection);
 
-impl Connection for Open {
-    fn execute(&mut self, sql: &str, with: &[Value<'_>]) -> Result<u64, StoreError> {
+impl SqlConnection for SqliteConnection {
+    fn execute(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<u64, StoreError> {
         let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
         let changed = statement.execute(rusqlite::params_from_iter(with)).map_err(failed)?;
         Ok(changed as u64)
     }
 
-    fn query(&mut self, sql: &str, with: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, sql: &str, with: &[SqlValue<'_>]) -> Result<Vec<SqlRow>, StoreError> {
         let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
         let columns = statement.column_count();
         let mut found = statement.query(rusqlite::params_from_iter(with)).map_err(failed)?;
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(failed)? {
             let cells = (0..columns).map(|at| cell(row.get_ref(at).map_err(failed)?));
-            rows.push(Row::new(cells.collect::<Result<_, _>>()?));
+            rows.push(SqlRow::new(cells.collect::<Result<_, _>>()?));
         }
         Ok(rows)
     }
@@ -194,26 +194,26 @@ impl Connection for Open {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
-            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
-            Value::Int(number) => ToSqlOutput::from(*number),
-            Value::Flag(flag) => ToSqlOutput::from(*flag),
-            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Value::Time(at) => ToSqlOutput::from(iso(*at)),
+            SqlValue::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            SqlValue::Int(number) => ToSqlOutput::from(*number),
+            SqlValue::Flag(flag) => ToSqlOutput::from(*flag),
+            SqlValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            SqlValue::Time(at) => ToSqlOutput::from(to_iso(*at)),
         })
     }
 }
 
-fn cell(value: ValueRef<'_>) -> Result<Cell, StoreError> {
+fn cell(value: ValueRef<'_>) -> Result<SqlCell, StoreError> {
     match value {
-        ValueRef::Null => Ok(Cell::Null),
-        ValueRef::Integer(number) => Ok(Cell::Int(number)),
+        ValueRef::Null => Ok(SqlCell::Null),
+        ValueRef::Integer(number) => Ok(SqlCell::Int(number)),
         ValueRef::Text(text) => {
             let text = std::str::from_utf8(text);
             let text = text.map_err(|error| StoreError::corrupt("text", error))?;
-            Ok(Cell::Text(text.to_owned()))
+            Ok(SqlCell::Text(text.to_owned()))
         }
         ValueRef::Real(_) | ValueRef::Blob(_) => {
             Err(StoreError::corrupt("field", "it is of a kind that no column has"))
@@ -253,7 +253,7 @@ mod tests {
     fn the_database_is_for_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let database = Sqlite::at(&folder.path().join("gate.db"));
+        let database = SqliteDatabase::new(&folder.path().join("gate.db"));
         database.migrate().unwrap();
         let _open = database.writer().unwrap();
         for name in ["gate.db", "gate.db-wal"] {
@@ -289,12 +289,13 @@ mod tests {
             .unwrap();
             drop(old);
             for _ in 0..2 {
-                let database = Sqlite::at(&file);
+                let database = SqliteDatabase::new(&file);
                 database.migrate().unwrap();
                 let mut db = database.writer().unwrap();
-                let mut row = db.one("SELECT name FROM projects", &[]).unwrap().unwrap();
+                let mut row = db.query_one("SELECT name FROM projects", &[]).unwrap().unwrap();
                 assert_eq!(row.take::<String>().unwrap(), "shop");
-                let mut book = db.one("SELECT head, pending FROM ledgers", &[]).unwrap().unwrap();
+                let mut book =
+                    db.query_one("SELECT head, pending FROM ledgers", &[]).unwrap().unwrap();
                 assert_eq!((book.take::<i64>().unwrap(), book.take::<i64>().unwrap()), (3, 1));
             }
         }

@@ -7,7 +7,7 @@ use countersign_core::Digest;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::value::{Row, values};
+use super::value::{SqlRow, values};
 use super::{Store, StoreError};
 
 /// What the holder of a token may do.
@@ -100,7 +100,7 @@ impl Store {
         self.readers
             .read(move |db| {
                 let sql = format!("SELECT {COLUMNS} WHERE hash = $1 AND revoked_at IS NULL");
-                db.one(&sql, values![&hash])?.map(read_token).transpose()
+                db.query_one(&sql, values![&hash])?.map(read_token).transpose()
             })
             .await
     }
@@ -110,7 +110,7 @@ impl Store {
         self.readers
             .read(move |db| {
                 let sql = format!("SELECT {COLUMNS} WHERE id = $1");
-                db.one(&sql, values![id.to_string()])?.map(read_token).transpose()
+                db.query_one(&sql, values![id.to_string()])?.map(read_token).transpose()
             })
             .await
     }
@@ -120,7 +120,7 @@ impl Store {
         self.readers
             .read(move |db| {
                 let good = "SELECT id FROM tokens WHERE id = $1 AND revoked_at IS NULL";
-                Ok(db.one(good, values![id.to_string()])?.is_some())
+                Ok(db.query_one(good, values![id.to_string()])?.is_some())
             })
             .await
     }
@@ -149,7 +149,7 @@ impl Store {
     }
 }
 
-fn read_token(mut row: Row) -> Result<ApiToken, StoreError> {
+fn read_token(mut row: SqlRow) -> Result<ApiToken, StoreError> {
     Ok(ApiToken {
         id: row.parse("token id")?,
         role: row.parse("role")?,

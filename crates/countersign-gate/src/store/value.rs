@@ -8,7 +8,7 @@ use super::StoreError;
 
 /// What a statement is given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
     Flag(bool),
@@ -18,53 +18,53 @@ pub(crate) enum Value<'a> {
 
 /// Makes the values of a statement out of whatever can be one.
 macro_rules! values {
-    ($($value:expr),* $(,)?) => { &[$($crate::store::value::Value::from($value)),*] };
+    ($($value:expr),* $(,)?) => { &[$($crate::store::value::SqlValue::from($value)),*] };
 }
 pub(crate) use values;
 
-impl<'a> From<&'a str> for Value<'a> {
+impl<'a> From<&'a str> for SqlValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(Cow::Borrowed(text))
     }
 }
 
-impl<'a> From<&'a String> for Value<'a> {
+impl<'a> From<&'a String> for SqlValue<'a> {
     fn from(text: &'a String) -> Self {
         Self::Text(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Value<'_> {
+impl From<String> for SqlValue<'_> {
     fn from(text: String) -> Self {
         Self::Text(Cow::Owned(text))
     }
 }
 
-impl From<i64> for Value<'_> {
+impl From<i64> for SqlValue<'_> {
     fn from(number: i64) -> Self {
         Self::Int(number)
     }
 }
 
-impl From<u64> for Value<'_> {
+impl From<u64> for SqlValue<'_> {
     fn from(number: u64) -> Self {
         Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-impl From<usize> for Value<'_> {
+impl From<usize> for SqlValue<'_> {
     fn from(number: usize) -> Self {
         Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-impl From<bool> for Value<'_> {
+impl From<bool> for SqlValue<'_> {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<Timestamp> for Value<'_> {
+impl From<Timestamp> for SqlValue<'_> {
     /// Whole milliseconds in every database: what is read back must be what was written.
     fn from(at: Timestamp) -> Self {
         let round = TimestampRound::new().smallest(Unit::Millisecond).mode(jiff::RoundMode::Trunc);
@@ -72,7 +72,7 @@ impl From<Timestamp> for Value<'_> {
     }
 }
 
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
@@ -80,7 +80,7 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
 
 /// One field of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum SqlCell {
     Null,
     Int(i64),
     Flag(bool),
@@ -90,15 +90,15 @@ pub(crate) enum Cell {
 
 /// One row; its fields are taken in the order the statement names them.
 #[derive(Debug)]
-pub(crate) struct Row(std::vec::IntoIter<Cell>);
+pub(crate) struct SqlRow(std::vec::IntoIter<SqlCell>);
 
-impl Row {
-    pub(crate) fn new(cells: Vec<Cell>) -> Self {
+impl SqlRow {
+    pub(crate) fn new(cells: Vec<SqlCell>) -> Self {
         Self(cells.into_iter())
     }
 
     /// Takes the next field.
-    pub(crate) fn take<T: FromCell>(&mut self) -> Result<T, StoreError> {
+    pub(crate) fn take<T: FromSqlCell>(&mut self) -> Result<T, StoreError> {
         let cell = self.0.next().ok_or_else(|| StoreError::corrupt("row", "it is too short"))?;
         T::from_cell(cell)
     }
@@ -121,66 +121,66 @@ impl Row {
 }
 
 /// What a field can be read as.
-pub(crate) trait FromCell: Sized {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError>;
+pub(crate) trait FromSqlCell: Sized {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError>;
 }
 
-fn unlike(wanted: &'static str, cell: &Cell) -> StoreError {
+fn unexpected_cell(wanted: &'static str, cell: &SqlCell) -> StoreError {
     StoreError::corrupt(wanted, format!("it is {cell:?}"))
 }
 
-impl FromCell for String {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl FromSqlCell for String {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Text(text) => Ok(text),
-            other => Err(unlike("text", &other)),
+            SqlCell::Text(text) => Ok(text),
+            other => Err(unexpected_cell("text", &other)),
         }
     }
 }
 
-impl FromCell for i64 {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl FromSqlCell for i64 {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Int(number) => Ok(number),
-            other => Err(unlike("number", &other)),
+            SqlCell::Int(number) => Ok(number),
+            other => Err(unexpected_cell("number", &other)),
         }
     }
 }
 
-impl FromCell for u64 {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl FromSqlCell for u64 {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         i64::from_cell(cell).map(|number| number.max(0).cast_unsigned())
     }
 }
 
-impl FromCell for bool {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl FromSqlCell for bool {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Flag(flag) => Ok(flag),
+            SqlCell::Flag(flag) => Ok(flag),
             // SQLite has no other kind.
-            Cell::Int(number) => Ok(number != 0),
-            other => Err(unlike("flag", &other)),
+            SqlCell::Int(number) => Ok(number != 0),
+            other => Err(unexpected_cell("flag", &other)),
         }
     }
 }
 
-impl FromCell for Timestamp {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl FromSqlCell for Timestamp {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Time(at) => Ok(at),
+            SqlCell::Time(at) => Ok(at),
             // SQLite keeps moments as text that sorts.
-            Cell::Text(text) => {
+            SqlCell::Text(text) => {
                 text.parse().map_err(|error: jiff::Error| StoreError::corrupt("time", error))
             }
-            other => Err(unlike("time", &other)),
+            other => Err(unexpected_cell("time", &other)),
         }
     }
 }
 
-impl<T: FromCell> FromCell for Option<T> {
-    fn from_cell(cell: Cell) -> Result<Self, StoreError> {
+impl<T: FromSqlCell> FromSqlCell for Option<T> {
+    fn from_cell(cell: SqlCell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Null => Ok(None),
+            SqlCell::Null => Ok(None),
             cell => T::from_cell(cell).map(Some),
         }
     }

@@ -5,7 +5,7 @@
 
 mod batch;
 mod job;
-mod signature;
+mod server_fence;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use self::batch::{Batch, OnBatch};
-use self::job::{Job, Write};
-pub(crate) use self::signature::Signature;
-use super::database::{Connection, Database};
-use super::fresh::Fresh;
-use super::ledger::Ledger;
-use super::{OnCommit, StoreError};
+use self::batch::{BatchCommitHook, BatchWriter};
+use self::job::{PendingWrite, WriteJob};
+pub(crate) use self::server_fence::ServerFence;
+use super::database::{SqlConnection, SqlDatabase};
+use super::write_cache::WriteCache;
+use super::write_txn::WriteTxn;
+use super::{CommitHook, StoreError};
 
 /// How many writes may queue before callers wait to hand theirs in.
 const QUEUE: usize = 1024;
@@ -33,37 +33,37 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A handle to the writing thread; the thread ends with the last one.
 #[derive(Clone)]
-pub(crate) struct Writer {
-    jobs: mpsc::Sender<Box<dyn Job>>,
-    signature: Arc<Signature>,
+pub(crate) struct StoreWriter {
+    jobs: mpsc::Sender<Box<dyn WriteJob>>,
+    signature: Arc<ServerFence>,
     commits: Arc<AtomicU64>,
 }
 
-impl fmt::Debug for Writer {
+impl fmt::Debug for StoreWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Writer")
     }
 }
 
-impl Writer {
+impl StoreWriter {
     /// Starts writing. Where there is a database to connect to again, a lost connection is no end.
     pub(crate) fn start(
-        connection: Box<dyn Connection>,
-        database: Option<Arc<dyn Database>>,
-        signature: Arc<Signature>,
-        fresh: Arc<Fresh>,
-        on_commit: OnCommit,
+        connection: Box<dyn SqlConnection>,
+        database: Option<Arc<dyn SqlDatabase>>,
+        signature: Arc<ServerFence>,
+        fresh: Arc<WriteCache>,
+        on_commit: CommitHook,
     ) -> Result<Self, StoreError> {
         let (jobs, mut queue) = mpsc::channel(QUEUE);
         let commits = Arc::new(AtomicU64::new(0));
         let counted = commits.clone();
-        let on_commit: OnBatch = Box::new(move |grown| {
+        let on_commit: BatchCommitHook = Box::new(move |grown| {
             counted.fetch_add(1, Ordering::Relaxed);
             for (project, head) in grown {
                 on_commit(project, *head);
             }
         });
-        let mut batch = Batch::new(connection, database, signature.clone(), fresh, on_commit);
+        let mut batch = BatchWriter::new(connection, database, signature.clone(), fresh, on_commit);
         std::thread::Builder::new()
             .name("countersign-writer".to_owned())
             .spawn(move || {
@@ -74,7 +74,7 @@ impl Writer {
                     {
                         jobs.push(next);
                     }
-                    batch.settle(jobs, &queue);
+                    batch.run_jobs(jobs, &queue);
                 }
             })
             .map_err(StoreError::folder)?;
@@ -87,7 +87,7 @@ impl Writer {
     }
 
     /// Returns who writes.
-    pub(crate) fn signature(&self) -> &Arc<Signature> {
+    pub(crate) fn server_fence(&self) -> &Arc<ServerFence> {
         &self.signature
     }
 
@@ -99,9 +99,9 @@ impl Writer {
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: Fn(&mut Ledger<'_>) -> Result<T, E> + Send + 'static,
+        F: Fn(&mut WriteTxn<'_>) -> Result<T, E> + Send + 'static,
     {
-        let (job, mut waiting) = Write::new(write);
+        let (job, mut waiting) = PendingWrite::new(write);
         self.jobs.send(Box::new(job)).await.map_err(|_| StoreError::Closed)?;
         waiting.answer(PATIENCE).await
     }

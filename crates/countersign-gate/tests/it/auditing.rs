@@ -1,7 +1,7 @@
 //! The audit: every decision is in it, and nothing in it can be changed unnoticed.
 
 use countersign_core::ToolOutput;
-use countersign_gate::{Act, Broken, RuleDraft};
+use countersign_gate::{AuditAction, AuditChainBreak, RuleDraft};
 
 use crate::world::World;
 
@@ -17,7 +17,7 @@ async fn with_a_history() -> World {
     world.ask("Edit").await;
     let rule = RuleDraft {
         id: None,
-        effect: countersign_core::Outcome::Deny,
+        effect: countersign_core::VerdictAction::Deny,
         rule: "Bash(rm *)".into(),
         why: None,
         expires_at: None,
@@ -26,7 +26,7 @@ async fn with_a_history() -> World {
     world
 }
 
-async fn broken(world: &World) -> Option<Broken> {
+async fn broken(world: &World) -> Option<AuditChainBreak> {
     world.gate.store().verify_audit().await.unwrap().broken
 }
 
@@ -36,20 +36,21 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
     let report = world.gate.store().verify_audit().await.unwrap();
     assert_eq!((report.rows, report.broken), (8, None));
     let rows = world.gate.store().audit_rows(None, None, 100).await.unwrap();
-    let acts: Vec<Act> = rows.iter().map(|it| serde_json::from_str(&it.body).unwrap()).collect();
+    let acts: Vec<AuditAction> =
+        rows.iter().map(|it| serde_json::from_str(&it.body).unwrap()).collect();
     let told = acts.iter().map(|act| match act {
-        Act::Call(act) => format!(
+        AuditAction::Call(act) => format!(
             "{} {} by {} {}",
             act.tool_name,
             act.status,
             act.who.as_deref().unwrap_or("nobody"),
             act.how
         ),
-        Act::Rules { who, kept, .. } => format!("rules by {who}: {}", kept.len()),
-        Act::Settings { who, .. } => format!("settings by {who}"),
-        Act::ResultRefused { reason, .. } => format!("refused: {reason}"),
-        Act::Masked { calls } => format!("{} calls masked", calls.len()),
-        Act::Undone { who, files, .. } => format!("{files} files put back by {who}"),
+        AuditAction::Rules { who, kept, .. } => format!("rules by {who}: {}", kept.len()),
+        AuditAction::Settings { who, .. } => format!("settings by {who}"),
+        AuditAction::ResultRefused { reason, .. } => format!("refused: {reason}"),
+        AuditAction::Masked { calls } => format!("{} calls masked", calls.len()),
+        AuditAction::Undone { who, files, .. } => format!("{files} files put back by {who}"),
     });
     assert_eq!(
         told.collect::<Vec<_>>(),
@@ -64,8 +65,8 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
             "rules by ana: 1",
         ]
     );
-    let Act::Call(decided) = &acts[1] else { panic!("{:?}", acts[1]) };
-    let Act::Call(ran) = &acts[3] else { panic!("{:?}", acts[3]) };
+    let AuditAction::Call(decided) = &acts[1] else { panic!("{:?}", acts[1]) };
+    let AuditAction::Call(ran) = &acts[3] else { panic!("{:?}", acts[3]) };
     let stands = world.gate.store().approval(decided.approval_id).await.unwrap().unwrap();
     assert_eq!(decided.saw, stands.digest);
     assert_eq!(ran.input, decided.input, "what ran is what was decided on");

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::{Digest, Failure, Status, ToolOutput};
-use countersign_gate::{DecideError, Event, Passage, Submitted};
+use countersign_core::{Digest, ExecutionFailure, ExecutionStatus, ToolOutput};
+use countersign_gate::{Admission, DecideError, Event, Submission};
 
 use crate::world::{Fake, World, attended, call};
 
 #[tokio::test]
 async fn what_is_low_runs_at_once_and_is_recorded_all_the_same() {
     let world = World::new().await;
-    let passed = world.gate.pass(call("Read"), Arc::new(Fake::Reads), &attended()).await.unwrap();
-    let Passage::Permitted(permit) = passed else { panic!("{passed:?}") };
+    let passed =
+        world.gate.submit_and_wait(call("Read"), Arc::new(Fake::Reads), &attended()).await.unwrap();
+    let Admission::Permitted(permit) = passed else { panic!("{passed:?}") };
     let done = world.gate.finish(permit.approval(), Ok(ToolOutput::ok("text"))).await.unwrap();
-    assert_eq!(done.status(), Status::Completed);
-    assert_eq!(done.answer(), Some(ToolOutput::ok("text")));
+    assert_eq!(done.status(), ExecutionStatus::Completed);
+    assert_eq!(done.to_tool_output(), Some(ToolOutput::ok("text")));
 }
 
 #[tokio::test]
@@ -24,10 +25,10 @@ async fn what_asks_runs_after_a_yes() {
     let passing = world.passing("Write");
     let asked = world.first_waiting().await;
     world.approve(asked.id, "ana").await.unwrap();
-    let Passage::Permitted(permit) = passing.await.unwrap() else { panic!("not permitted") };
+    let Admission::Permitted(permit) = passing.await.unwrap() else { panic!("not permitted") };
     assert_eq!(permit.approval(), asked.id);
     let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(stands.status(), Status::Executing);
+    assert_eq!(stands.status(), ExecutionStatus::Executing);
 }
 
 #[tokio::test]
@@ -36,8 +37,8 @@ async fn what_asks_does_not_run_after_a_no() {
     let passing = world.passing("Write");
     let asked = world.first_waiting().await;
     world.reject(asked.id, "use X").await.unwrap();
-    let Passage::Refused(refused) = passing.await.unwrap() else { panic!("it was permitted") };
-    assert_eq!(refused.answer(), Some(ToolOutput::error("User rejected: use X")));
+    let Admission::Refused(refused) = passing.await.unwrap() else { panic!("it was permitted") };
+    assert_eq!(refused.to_tool_output(), Some(ToolOutput::error("User rejected: use X")));
 }
 
 #[tokio::test]
@@ -45,10 +46,10 @@ async fn input_that_is_invalid_or_cannot_be_planned_never_asks_and_never_runs() 
     let world = World::new().await;
     for fake in [Fake::Invalid, Fake::Panics] {
         let refused = world.gate.submit(call("Write"), Arc::new(fake), &attended()).await.unwrap();
-        let Submitted::Refused(refused) = refused else { panic!("{refused:?}") };
-        assert_eq!(refused.status(), Status::Failed);
+        let Submission::Refused(refused) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused.status(), ExecutionStatus::Failed);
     }
-    assert!(world.gate.store().waiting(&"p".into(), None, 100).await.unwrap().is_empty());
+    assert!(world.gate.store().waiting_requests(&"p".into(), None, 100).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -66,17 +67,17 @@ async fn of_two_deciders_exactly_one_wins_and_both_learn_what_stands() {
 async fn the_same_decision_again_is_fine_also_after_the_call_went_on() {
     let (world, id) = World::with_pending("Bash").await;
     world.approve(id, "ana").await.unwrap();
-    assert_eq!(world.approve(id, "bo").await.unwrap().status(), Status::Approved);
+    assert_eq!(world.approve(id, "bo").await.unwrap().status(), ExecutionStatus::Approved);
     world.gate.start(id).await.unwrap().unwrap();
     world.gate.finish(id, Ok(ToolOutput::ok("done"))).await.unwrap();
-    assert_eq!(world.approve(id, "bo").await.unwrap().status(), Status::Completed);
+    assert_eq!(world.approve(id, "bo").await.unwrap().status(), ExecutionStatus::Completed);
     assert!(world.reject(id, "no").await.is_err());
     let failed = world.ask("Bash").await.id;
     world.approve(failed, "ana").await.unwrap();
     world.gate.start(failed).await.unwrap().unwrap();
-    let failure = Failure { error_type: "tool_error".into(), error: "disk full".into() };
+    let failure = ExecutionFailure { error_type: "tool_error".into(), error: "disk full".into() };
     world.gate.finish(failed, Err(failure)).await.unwrap();
-    assert_eq!(world.approve(failed, "bo").await.unwrap().status(), Status::Failed);
+    assert_eq!(world.approve(failed, "bo").await.unwrap().status(), ExecutionStatus::Failed);
 }
 
 #[tokio::test]
@@ -99,8 +100,9 @@ async fn of_many_who_start_an_approved_call_exactly_one_gets_the_permit() {
 #[tokio::test]
 async fn a_decision_on_something_else_than_what_was_seen_does_not_count() {
     let (world, id) = World::with_pending("Bash").await;
-    let decision = countersign_core::Decision::Approve { by: countersign_core::By::Callback };
-    let stale = Digest::of(b"something else");
+    let decision =
+        countersign_core::Decision::Approve { by: countersign_core::ApprovedBy::Callback };
+    let stale = Digest::for_bytes(b"something else");
     let refused = world.gate.decide(id, decision.clone(), Some(stale)).await;
     assert!(matches!(refused, Err(DecideError::Drift(_))), "{refused:?}");
     let seen = world.gate.store().approval(id).await.unwrap().unwrap().digest;
@@ -116,8 +118,8 @@ async fn nobody_decides_in_time_and_the_call_does_not_run() {
         tokio::task::yield_now().await;
     }
     world.clock.advance(Duration::from_mins(1));
-    let Passage::Refused(refused) = passing.await.unwrap() else { panic!("it was permitted") };
-    assert_eq!(refused.answer(), Some(ToolOutput::error("Approval timed out")));
+    let Admission::Refused(refused) = passing.await.unwrap() else { panic!("it was permitted") };
+    assert_eq!(refused.to_tool_output(), Some(ToolOutput::error("Approval timed out")));
     let late = world.approve(asked.id, "ana").await.unwrap_err();
     assert!(matches!(late, DecideError::AlreadySettled(_)), "{late:?}");
 }
@@ -128,7 +130,7 @@ async fn each_change_of_state_is_told_once_and_in_order() {
     world.approve(id, "ana").await.unwrap();
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
-    let failure = Failure { error_type: "tool_error".into(), error: "disk full".into() };
+    let failure = ExecutionFailure { error_type: "tool_error".into(), error: "disk full".into() };
     world.gate.finish(id, Err(failure)).await.unwrap();
     let log = world.log().await;
     let told: Vec<_> = log.iter().map(name).collect();
@@ -142,7 +144,7 @@ async fn an_interrupted_run_leaves_nothing_that_could_still_start() {
     let mut of_run = call("Write");
     of_run.run = Some(run);
     let asked = world.gate.submit(of_run, crate::world::writes(), &attended()).await.unwrap();
-    let Submitted::Waiting(asked) = asked else { panic!("{asked:?}") };
+    let Submission::Waiting(asked) = asked else { panic!("{asked:?}") };
     world.gate.cancel_run(run).await.unwrap();
     assert!(world.approve(asked.id, "ana").await.is_err());
     assert!(world.gate.start(asked.id).await.unwrap().is_err());

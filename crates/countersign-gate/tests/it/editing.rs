@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    ApprovalId, By, Effect, Failure, Invalid, Place, Plan, Planner, Preview, Risk, Side, Status,
-    Target, ToolCall, ToolOutput,
+    ApprovalId, ApprovedBy, CallPlan, Effect, EffectTarget, ExecutionFailure, ExecutionStatus,
+    InvalidCall, PathClass, Planner, Preview, Risk, ToolCall, ToolOutput, WorkspaceSide,
 };
-use countersign_gate::{Amended, DecideError, Edit, Event, Passage, Question, Submitted};
+use countersign_gate::{
+    Admission, ApprovalEditOutcome, ApprovalWithEdit, AskOptions, DecideError, Event, Submission,
+};
 use serde_json::{Value, json};
 
 use crate::world::{World, attended, call};
@@ -17,18 +19,20 @@ async fn an_edited_input_runs_as_edited_and_the_model_is_told() {
     let id = ask(&world, "a").await;
     let before = stored(&world, id).await;
     let passing = world.gate.clone();
-    let waiting = tokio::spawn(async move { passing.admission(id).await.unwrap() });
-    let Amended::Approved(approved) = edit(&world, id, json!({"to": "b"})).await.unwrap() else {
+    let waiting = tokio::spawn(async move { passing.wait_for_admission(id).await.unwrap() });
+    let ApprovalEditOutcome::Approved(approved) =
+        edit(&world, id, json!({"to": "b"})).await.unwrap()
+    else {
         panic!("asked again")
     };
     assert_eq!(approved.call.input, json!({"to": "b"}));
     assert_eq!(approved.basis.edited_from, Some(json!({"to": "a"})));
     assert_ne!(approved.digest, before.digest);
-    let Passage::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
+    let Admission::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
     assert_eq!(permit.call().input, json!({"to": "b"}));
     assert_eq!(permit.effects(), writes_to("/ws/b"));
     let done = world.gate.finish(id, Ok(ToolOutput::ok("ok"))).await.unwrap();
-    let told = done.answer().unwrap().content;
+    let told = done.to_tool_output().unwrap().content;
     assert_eq!(told, "The user changed the input before it ran, to: {\"to\":\"b\"}\n\nok");
     // It survives being read back.
     assert_eq!(stored(&world, id).await.call.input, json!({"to": "b"}));
@@ -54,16 +58,18 @@ async fn what_is_riskier_is_a_request_of_its_own() {
     let world = World::new().await;
     let id = ask(&world, "a").await;
     let gate = world.gate.clone();
-    let waiting = tokio::spawn(async move { gate.admission(id).await.unwrap() });
-    let Amended::AskedAgain(next) = edit(&world, id, json!({"to": "/etc/x"})).await.unwrap() else {
+    let waiting = tokio::spawn(async move { gate.wait_for_admission(id).await.unwrap() });
+    let ApprovalEditOutcome::AskedAgain(next) =
+        edit(&world, id, json!({"to": "/etc/x"})).await.unwrap()
+    else {
         panic!("approved")
     };
-    assert_eq!((next.risk, next.status()), (Risk::High, Status::AwaitingApproval));
+    assert_eq!((next.risk, next.status()), (Risk::High, ExecutionStatus::AwaitingApproval));
     let old = stored(&world, id).await;
-    assert_eq!((old.status(), old.replaced_by()), (Status::Cancelled, Some(next.id)));
-    assert_eq!(old.answer(), None, "the model hears of the one that took its place");
+    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Cancelled, Some(next.id)));
+    assert_eq!(old.to_tool_output(), None, "the model hears of the one that took its place");
     world.approve(next.id, "ana").await.unwrap();
-    let Passage::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
+    let Admission::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
     assert_eq!((permit.approval(), &permit.call().input), (next.id, &json!({"to": "/etc/x"})));
     let results = world.log().await;
     assert!(!results.iter().any(|event| matches!(event, Event::ToolResult { .. })));
@@ -99,14 +105,17 @@ async fn a_call_that_moved_is_asked_for_again_and_says_what_moved() {
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
     let moved = "`a` has changed".to_owned();
-    let why = Failure { error_type: "drift".to_owned(), error: moved.clone() };
-    let again =
-        world.gate.ask_again(id, why, by_input(), &attended(), &Question::default()).await.unwrap();
-    let Submitted::Waiting(again) = again else { panic!("not asked") };
+    let why = ExecutionFailure { error_type: "drift".to_owned(), error: moved.clone() };
+    let again = world
+        .gate
+        .resubmit(id, why, by_input(), &attended(), &AskOptions::default())
+        .await
+        .unwrap();
+    let Submission::Waiting(again) = again else { panic!("not asked") };
     assert_eq!(again.basis.asked_again, Some(moved));
     assert_ne!(again.call.id, stored(&world, id).await.call.id);
     let old = stored(&world, id).await;
-    assert_eq!((old.status(), old.replaced_by()), (Status::Failed, Some(again.id)));
+    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Failed, Some(again.id)));
     let results = world.log().await;
     assert!(!results.iter().any(|event| matches!(event, Event::ToolResult { .. })));
 }
@@ -127,24 +136,28 @@ async fn secrets_are_masked_in_all_that_is_shown() {
     let log = serde_json::to_string(&world.log().await).unwrap();
     assert!(!log.contains(key), "{log}");
     // What runs and what the model hears is the real thing; what stays is not.
-    assert_eq!(finished.answer(), Some(output));
-    assert_eq!(stored(&world, id).await.answer(), Some(ToolOutput::ok("token ***")));
+    assert_eq!(finished.to_tool_output(), Some(output));
+    assert_eq!(stored(&world, id).await.to_tool_output(), Some(ToolOutput::ok("token ***")));
 }
 
 async fn ask(world: &World, to: &str) -> ApprovalId {
     let call = ToolCall { input: json!({ "to": to }), ..call("Move") };
     match world.gate.submit(call, by_input(), &attended()).await.unwrap() {
-        Submitted::Waiting(approval) => approval.id,
+        Submission::Waiting(approval) => approval.id,
         other => panic!("expected a request, got {other:?}"),
     }
 }
 
-async fn edit(world: &World, id: ApprovalId, input: Value) -> Result<Amended, DecideError> {
-    let edit = Edit { input, by: By::Person("ana".into()), seen: None };
+async fn edit(
+    world: &World,
+    id: ApprovalId,
+    input: Value,
+) -> Result<ApprovalEditOutcome, DecideError> {
+    let edit = ApprovalWithEdit { input, by: ApprovedBy::Person("ana".into()), seen: None };
     world.gate.approve_edited(id, edit, by_input(), &attended()).await
 }
 
-async fn stored(world: &World, id: ApprovalId) -> countersign_core::Approval {
+async fn stored(world: &World, id: ApprovalId) -> countersign_core::Execution {
     world.gate.store().approval(id).await.unwrap().unwrap()
 }
 
@@ -153,29 +166,29 @@ fn by_input() -> Arc<dyn Planner> {
 }
 
 fn writes_to(path: &str) -> Vec<Effect> {
-    let side = if path.starts_with("/ws") { Side::Inside } else { Side::Outside };
-    vec![Effect::Write(Target::new(path, Place { side, special: None }))]
+    let side = if path.starts_with("/ws") { WorkspaceSide::Inside } else { WorkspaceSide::Outside };
+    vec![Effect::Write(EffectTarget::new(path, PathClass { side, special: None }))]
 }
 
 /// Writes where its input says.
 struct ByInput;
 
 impl Planner for ByInput {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let to = call
             .input
             .get("to")
             .and_then(Value::as_str)
-            .ok_or_else(|| Invalid("`to` is missing".into()))?;
+            .ok_or_else(|| InvalidCall("`to` is missing".into()))?;
         let effects = match to {
             "/" => vec![Effect::Forbidden { why: "destroys the system".into() }],
             to if to.starts_with('/') => writes_to(to),
             to => writes_to(&format!("/ws/{to}")),
         };
-        Ok(Plan::new(effects, format!("Write `{to}`")))
+        Ok(CallPlan::new(effects, format!("Write `{to}`")))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: vec![] })
     }
 }

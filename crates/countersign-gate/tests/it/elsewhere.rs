@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, Executor, NotTaken, Report, Reported, State, Status, ToolCall, ToolOutput,
+    ApprovalId, Execution, ExecutionReport, ExecutionState, ExecutionStatus, Executor,
+    ReportRejection, ReportedOutcome, ToolCall, ToolOutput,
 };
-use countersign_gate::{Event, ExecutorCandidate, Gate, ReportError, Role, Submitted};
+use countersign_gate::{Event, ExecutorCandidate, ExecutorLease, Gate, ReportError, Submission};
 use serde_json::json;
 
 use crate::world::{Fake, World, attended, call, new_run, writes};
@@ -17,17 +18,17 @@ const LEASE: Duration = Duration::from_secs(30);
 async fn what_is_allowed_waits_for_the_client_which_gets_it_once() {
     let world = World::new().await;
     let approved = world.allowed(Executor::Client).await;
-    assert_eq!(approved.status(), Status::Approved);
+    assert_eq!(approved.status(), ExecutionStatus::Approved);
     let role = world.role("c1").await;
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
     let lent = world.stands(approved.id).await;
     let lease = lent.lease().unwrap();
     assert_eq!(lease.holder, "c1");
-    let runs = world.gate.store().lent(&"p".into(), "c1").await.unwrap();
+    let runs = world.gate.store().lent_calls(&"p".into(), "c1").await.unwrap();
     assert_eq!(runs, std::slice::from_ref(&lent));
     let told = world.report(&lent, Some("ok")).await.unwrap();
-    assert_eq!(told.answer(), Some(ToolOutput::ok("ok")));
+    assert_eq!(told.to_tool_output(), Some(ToolOutput::ok("ok")));
     assert_eq!(
         world.told().await,
         ["state APPROVED", "state EXECUTING", "signal c1", "received", "state COMPLETED", "result"]
@@ -40,14 +41,17 @@ async fn of_two_clients_the_first_has_the_role_until_it_goes() {
     let first = world.role("c1").await;
     let waiting = {
         let gate = world.gate.clone();
-        tokio::spawn(
-            async move { gate.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap() },
-        )
+        tokio::spawn(async move {
+            gate.acquire_executor_lease(&"p".into(), &named("c2"), || ()).await.unwrap()
+        })
     };
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
     assert_eq!(world.stands(approved.id).await.lease().unwrap().holder, "c1");
-    assert_eq!(world.gate.store().client_of(&"p".into()).await.unwrap().as_deref(), Some("c1"));
+    assert_eq!(
+        world.gate.store().connected_client(&"p".into()).await.unwrap().as_deref(),
+        Some("c1")
+    );
     drop(first);
     let second = waiting.await.unwrap();
     assert_eq!(second.client(), "c2");
@@ -63,7 +67,7 @@ async fn at_another_server_nobody_has_the_role_while_it_is_held() {
     let first = world.role("c1").await;
     let elsewhere = other.clone();
     let waiting = tokio::spawn(async move {
-        elsewhere.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap()
+        elsewhere.acquire_executor_lease(&"p".into(), &named("c2"), || ()).await.unwrap()
     });
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
@@ -84,18 +88,18 @@ async fn a_client_with_a_name_takes_the_role_of_one_without_also_at_another_serv
     let world = World::new().await;
     let unnamed = ExecutorCandidate { is_named: false, ..named("connection:1") };
     let gate = &world.gate;
-    let first = gate.executor_role(&"p".into(), &unnamed, || ()).await.unwrap();
+    let first = gate.acquire_executor_lease(&"p".into(), &unnamed, || ()).await.unwrap();
     let other = world.another().await.unwrap_or_else(|| gate.clone());
     let named = tokio::spawn(async move {
-        other.executor_role(&"p".into(), &named("c2"), || ()).await.unwrap()
+        other.acquire_executor_lease(&"p".into(), &named("c2"), || ()).await.unwrap()
     });
-    let over = tokio::spawn(async move { first.is_over().await });
+    let over = tokio::spawn(async move { first.wait_until_lost().await });
     while !(named.is_finished() && over.is_finished()) {
         world.clock.advance(Duration::from_secs(1));
         tokio::task::yield_now().await;
     }
     let second = named.await.unwrap();
-    assert_eq!(gate.store().client_of(&"p".into()).await.unwrap().as_deref(), Some("c2"));
+    assert_eq!(gate.store().connected_client(&"p".into()).await.unwrap().as_deref(), Some("c2"));
     let (stands_by, told) = tokio::sync::oneshot::channel();
     let stands_by = std::sync::Mutex::new(Some(stands_by));
     let again = {
@@ -106,7 +110,7 @@ async fn a_client_with_a_name_takes_the_role_of_one_without_also_at_another_serv
                     let _ = stands_by.send(());
                 }
             };
-            gate.executor_role(&"p".into(), &unnamed, tell).await.unwrap()
+            gate.acquire_executor_lease(&"p".into(), &unnamed, tell).await.unwrap()
         })
     };
     told.await.unwrap();
@@ -140,12 +144,12 @@ async fn who_is_silent_is_lost_and_its_result_comes_too_late() {
     let token = lent.lease().unwrap().token.clone();
     world.gate.renew(lent.id, &token, LEASE).await.unwrap();
     world.clock.advance(Duration::from_secs(29));
-    assert_eq!(world.stands(lent.id).await.status(), Status::Executing);
+    assert_eq!(world.stands(lent.id).await.status(), ExecutionStatus::Executing);
     let settled = world.settling(lent.id);
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(kind_of(&settled.await.unwrap()), "client_lost");
     let late = world.report(&lent, Some("ok")).await.unwrap_err();
-    assert!(matches!(late, ReportError::NotTaken(NotTaken::Settled(_))), "{late:?}");
+    assert!(matches!(late, ReportError::NotTaken(ReportRejection::Settled(_))), "{late:?}");
     assert!(world.gate.renew(lent.id, &token, LEASE).await.is_err());
     assert_eq!(world.told().await.pop().unwrap(), "refused");
     let audit = world.gate.store().verify_audit().await.unwrap();
@@ -159,10 +163,10 @@ async fn the_word_of_a_stranger_counts_for_nothing() {
     let world = World::new().await;
     let lent = world.lent().await;
     let foreign = world.gate.report(lent.id, Some("x".into()), done("bad")).await.unwrap_err();
-    assert!(matches!(foreign, ReportError::NotTaken(NotTaken::Foreign(_))), "{foreign:?}");
+    assert!(matches!(foreign, ReportError::NotTaken(ReportRejection::Foreign(_))), "{foreign:?}");
     assert!(world.gate.renew(lent.id, "x", LEASE).await.is_err());
     world.report(&lent, Some("good")).await.unwrap();
-    assert_eq!(world.stands(lent.id).await.answer(), Some(ToolOutput::ok("good")));
+    assert_eq!(world.stands(lent.id).await.to_tool_output(), Some(ToolOutput::ok("good")));
 }
 
 #[tokio::test]
@@ -212,8 +216,8 @@ async fn a_person_decides_before_a_client_gets_it() {
     let rejected = world.asked(Executor::Client).await;
     world.reject(rejected.id, "no").await.unwrap();
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
-    let stands = world.gate.settled(rejected.id).await.unwrap();
-    assert_eq!(stands.answer(), Some(ToolOutput::error("User rejected: no")));
+    let stands = world.gate.wait_until_settled(rejected.id).await.unwrap();
+    assert_eq!(stands.to_tool_output(), Some(ToolOutput::error("User rejected: no")));
 }
 
 #[tokio::test]
@@ -228,14 +232,14 @@ async fn a_caller_gets_the_same_call_for_the_same_id() {
     let submit = |call| world.gate.submit(call, Arc::new(Fake::Reads), &terms);
     let (a, b) = tokio::join!(submit(made("a")), submit(made("a")));
     let (new, known) = match (a.unwrap(), b.unwrap()) {
-        (Submitted::Approved(new), Submitted::Before(known))
-        | (Submitted::Before(known), Submitted::Approved(new)) => (new, known),
+        (Submission::Approved(new), Submission::Before(known))
+        | (Submission::Before(known), Submission::Approved(new)) => (new, known),
         other => panic!("{other:?}"),
     };
     assert_eq!(new, known);
     let other = ToolCall { session: "other".into(), ..made("a") };
-    assert!(matches!(submit(other).await.unwrap(), Submitted::Approved(_)));
-    let Submitted::Before(stands) = submit(made("b")).await.unwrap() else { panic!("it is new") };
+    assert!(matches!(submit(other).await.unwrap(), Submission::Approved(_)));
+    let Submission::Before(stands) = submit(made("b")).await.unwrap() else { panic!("it is new") };
     assert_eq!(stands.call.input, json!({"file_path": "a"}));
 }
 
@@ -244,7 +248,7 @@ async fn a_caller_reports_with_or_without_a_lease_and_nobody_else_gets_one() {
     let world = World::new().await;
     let plain = world.allowed(Executor::Caller).await;
     let told = world.gate.report(plain.id, None, done("ok")).await.unwrap();
-    assert_eq!(told.status(), Status::Completed);
+    assert_eq!(told.status(), ExecutionStatus::Completed);
     let leased = world.allowed_as("toolu_2", Executor::Caller).await;
     let lend = || world.gate.lend(leased.id, "script", LEASE);
     let (a, b) = tokio::join!(lend(), lend());
@@ -261,12 +265,11 @@ async fn whoever_waits_for_another_state_is_woken() {
     let world = World::new().await;
     let asked = world.asked(Executor::Caller).await;
     let gate = world.gate.clone();
-    let changed =
-        tokio::spawn(
-            async move { gate.changed(asked.id, Status::AwaitingApproval).await.unwrap() },
-        );
+    let changed = tokio::spawn(async move {
+        gate.wait_for_change(asked.id, ExecutionStatus::AwaitingApproval).await.unwrap()
+    });
     world.approve(asked.id, "ana").await.unwrap();
-    assert_eq!(changed.await.unwrap().status(), Status::Approved);
+    assert_eq!(changed.await.unwrap().status(), ExecutionStatus::Approved);
 }
 
 #[tokio::test]
@@ -275,9 +278,9 @@ async fn a_restart_leaves_what_a_client_runs_to_the_client() {
     let lent = world.lent().await;
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
-    assert_eq!(world.stands(lent.id).await.status(), Status::Executing);
+    assert_eq!(world.stands(lent.id).await.status(), ExecutionStatus::Executing);
     let told = world.report(&lent, Some("ok")).await.unwrap();
-    assert_eq!(told.answer(), Some(ToolOutput::ok("ok")));
+    assert_eq!(told.to_tool_output(), Some(ToolOutput::ok("ok")));
 }
 
 #[tokio::test]
@@ -287,7 +290,7 @@ async fn a_stopped_run_gives_up_what_a_client_runs() {
     let id = run.id;
     world.gate.begin_run(run).await.unwrap().unwrap();
     let made = ToolCall { run: Some(id), executor: Executor::Client, ..call("Read") };
-    let Submitted::Approved(approved) =
+    let Submission::Approved(approved) =
         world.gate.submit(made, Arc::new(Fake::Reads), &attended()).await.unwrap()
     else {
         panic!("not approved")
@@ -299,51 +302,51 @@ async fn a_stopped_run_gives_up_what_a_client_runs() {
 }
 
 impl World {
-    async fn allowed(&self, executor: Executor) -> Approval {
+    async fn allowed(&self, executor: Executor) -> Execution {
         self.allowed_as("toolu_1", executor).await
     }
 
-    async fn allowed_as(&self, tool_use: &str, executor: Executor) -> Approval {
+    async fn allowed_as(&self, tool_use: &str, executor: Executor) -> Execution {
         let made = ToolCall { executor, tool_use_id: tool_use.into(), ..call("Read") };
         match self.gate.submit(made, Arc::new(Fake::Reads), &attended()).await.unwrap() {
-            Submitted::Approved(approved) => *approved,
+            Submission::Approved(approved) => *approved,
             other => panic!("expected leave, got {other:?}"),
         }
     }
 
-    async fn asked(&self, executor: Executor) -> Approval {
+    async fn asked(&self, executor: Executor) -> Execution {
         let made = ToolCall { executor, ..call("Write") };
         match self.gate.submit(made, writes(), &attended()).await.unwrap() {
-            Submitted::Waiting(asked) => *asked,
+            Submission::Waiting(asked) => *asked,
             other => panic!("expected a request, got {other:?}"),
         }
     }
 
-    async fn role(&self, client: &str) -> Role {
-        self.gate.executor_role(&"p".into(), &named(client), || ()).await.unwrap()
+    async fn role(&self, client: &str) -> ExecutorLease {
+        self.gate.acquire_executor_lease(&"p".into(), &named(client), || ()).await.unwrap()
     }
 
     /// A call that a client has, which has gone since.
-    async fn lent(&self) -> Approval {
+    async fn lent(&self) -> Execution {
         let approved = self.allowed(Executor::Client).await;
         let role = self.role("c1").await;
         assert_eq!(self.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
         self.stands(approved.id).await
     }
 
-    async fn stands(&self, id: ApprovalId) -> Approval {
+    async fn stands(&self, id: ApprovalId) -> Execution {
         self.gate.store().approval(id).await.unwrap().unwrap()
     }
 
-    async fn report(&self, lent: &Approval, out: Option<&str>) -> Result<Approval, ReportError> {
+    async fn report(&self, lent: &Execution, out: Option<&str>) -> Result<Execution, ReportError> {
         let token = lent.lease().map(|lease| lease.token.clone());
-        let reported = out.map_or_else(|| Reported::Failed("no".into()), done);
+        let reported = out.map_or_else(|| ReportedOutcome::Failed("no".into()), done);
         self.gate.report(lent.id, token, reported).await
     }
 
-    fn settling(&self, id: ApprovalId) -> tokio::task::JoinHandle<Approval> {
+    fn settling(&self, id: ApprovalId) -> tokio::task::JoinHandle<Execution> {
         let gate: Gate = self.gate.clone();
-        tokio::spawn(async move { gate.settled(id).await.unwrap() })
+        tokio::spawn(async move { gate.wait_until_settled(id).await.unwrap() })
     }
 
     async fn told(&self) -> Vec<String> {
@@ -359,14 +362,17 @@ impl World {
     }
 }
 
-fn done(out: &str) -> Reported {
-    Reported::Done(Report::read(&json!({"success": true, "stdout": out, "exit_code": 0})).unwrap())
+fn done(out: &str) -> ReportedOutcome {
+    ReportedOutcome::Done(
+        ExecutionReport::from_json(&json!({"success": true, "stdout": out, "exit_code": 0}))
+            .unwrap(),
+    )
 }
 
 #[track_caller]
-fn kind_of(approval: &Approval) -> &str {
+fn kind_of(approval: &Execution) -> &str {
     match &approval.state {
-        State::Failed { failure, .. } => &failure.error_type,
+        ExecutionState::Failed { failure, .. } => &failure.error_type,
         other => panic!("{other:?}"),
     }
 }

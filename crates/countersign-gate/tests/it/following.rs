@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use countersign_gate::{Event, Follow, NewRun, News, Seen};
+use countersign_gate::{Event, LiveEvent, LogFollower, LogFollowerItem, NewRun};
 use serde_json::json;
 
 use crate::world::{World, new_run};
@@ -17,10 +17,10 @@ async fn a_follower_sees_what_was_before_and_what_comes_each_once() {
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
     journal.record(vec![], vec![text("300")]).await.unwrap();
     for n in 0..=300 {
-        assert_eq!(follow.told(), n + 1);
+        assert_eq!(follow.position(), n + 1);
         assert_eq!(next(&mut follow).await, format!("{}: {n}", n + 2));
     }
-    assert_eq!(follow.told(), 302);
+    assert_eq!(follow.position(), 302);
 }
 
 #[tokio::test]
@@ -52,10 +52,10 @@ async fn pieces_of_a_text_come_before_the_whole_of_it() {
     let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
-    journal.show(News::TextDelta("he".into()));
-    journal.show(News::TextDelta("llo".into()));
+    journal.show_live(LiveEvent::TextDelta("he".into()));
+    journal.show_live(LiveEvent::TextDelta("llo".into()));
     journal.record(vec![], vec![text("hello")]).await.unwrap();
-    journal.show(News::TextDelta("next".into()));
+    journal.show_live(LiveEvent::TextDelta("next".into()));
     for expected in ["~he", "~llo", "2: hello", "~next"] {
         assert_eq!(next(&mut follow).await, expected);
     }
@@ -65,10 +65,10 @@ async fn pieces_of_a_text_come_before_the_whole_of_it() {
 async fn who_comes_in_the_middle_of_a_text_gets_what_is_there_of_it() {
     let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
-    journal.show(News::TextDelta("he".into()));
-    journal.show(News::TextDelta("ll".into()));
+    journal.show_live(LiveEvent::TextDelta("he".into()));
+    journal.show_live(LiveEvent::TextDelta("ll".into()));
     let mut follow = world.gate.follow(&"p".into(), 0).await.unwrap();
-    journal.show(News::TextDelta("o".into()));
+    journal.show_live(LiveEvent::TextDelta("o".into()));
     for expected in ["1: prompt", "~hell", "~o"] {
         assert_eq!(next(&mut follow).await, expected);
     }
@@ -83,7 +83,7 @@ async fn a_reader_too_slow_for_the_pieces_loses_no_entry() {
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let mut follow = world.gate.follow(&"p".into(), 1).await.unwrap();
     for _ in 0..5_000 {
-        journal.show(News::TextDelta("x".into()));
+        journal.show_live(LiveEvent::TextDelta("x".into()));
     }
     journal.record(vec![], vec![text("whole")]).await.unwrap();
     loop {
@@ -108,17 +108,17 @@ async fn a_conversation_has_one_run_at_a_time_and_keeps_its_messages() {
     assert_eq!(messages, [hello.clone(), json!({"role": "assistant"}), hello]);
 }
 
-async fn next(follow: &mut Follow) -> String {
+async fn next(follow: &mut LogFollower) -> String {
     match follow.next().await.unwrap().unwrap() {
-        Seen::Logged(entry) => match entry.event {
+        LogFollowerItem::Logged(entry) => match entry.event {
             Event::Text { text } => format!("{}: {text}", entry.seq),
             Event::Prompt { .. } => format!("{}: prompt", entry.seq),
             other => panic!("{other:?}"),
         },
-        Seen::Live(live) => match live.news {
-            News::TextDelta(text) => format!("~{text}"),
-            News::Retry { .. } => "retry".into(),
-            News::ToolOutput { text, .. } => format!("${text}"),
+        LogFollowerItem::Live(live) => match live.news {
+            LiveEvent::TextDelta(text) => format!("~{text}"),
+            LiveEvent::Retry { .. } => "retry".into(),
+            LiveEvent::ToolOutput { text, .. } => format!("${text}"),
         },
     }
 }

@@ -4,24 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, Attachment, AttachmentKind, Event, State, Status, ToolOutput,
+    ApprovalId, Attachment, AttachmentKind, Event, Execution, ExecutionState, ExecutionStatus,
+    ToolOutput,
 };
-use countersign_gate::{Gate, ManualClock, Rulebook, Settings, Submitted, Timeouts};
+use countersign_gate::{DecisionTimeouts, Gate, GateSettings, ManualClock, Rulebook, Submission};
 use jiff::Timestamp;
 
 use crate::database::Database;
 use crate::world::{World, attended, call, writes};
 
-async fn open(settings: Settings) -> (Gate, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+async fn open(settings: GateSettings) -> (Gate, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
     let gate = Gate::open(settings, clock.clone(), Arc::new(Rulebook::none())).await.unwrap();
     (gate, clock)
 }
 
-async fn asks(gate: &Gate) -> Result<Approval, Approval> {
+async fn asks(gate: &Gate) -> Result<Execution, Execution> {
     match gate.submit(call("Bash"), writes(), &attended()).await.unwrap() {
-        Submitted::Waiting(asked) => Ok(*asked),
-        Submitted::Refused(refused) => Err(*refused),
+        Submission::Waiting(asked) => Ok(*asked),
+        Submission::Refused(refused) => Err(*refused),
         other => panic!("nobody was asked: {other:?}"),
     }
 }
@@ -29,14 +30,15 @@ async fn asks(gate: &Gate) -> Result<Approval, Approval> {
 #[tokio::test]
 async fn when_too_many_wait_the_next_is_refused_with_a_sentence_until_one_is_decided() {
     let database = Database::new();
-    let settings = Settings { pending_limit: 3, ..Settings::of(database.url.clone()) };
+    let settings =
+        GateSettings { pending_limit: 3, ..GateSettings::for_database(database.url.clone()) };
     let (gate, _clock) = open(settings).await;
     let mut waiting = Vec::new();
     for _ in 0..3 {
         waiting.push(asks(&gate).await.unwrap());
     }
     let refused = asks(&gate).await.unwrap_err();
-    let State::Failed { failure, .. } = &refused.state else { panic!("{refused:?}") };
+    let ExecutionState::Failed { failure, .. } = &refused.state else { panic!("{refused:?}") };
     assert_eq!(failure.error_type, "too_many_pending");
     assert!(failure.error.contains("3 calls of this project wait"), "{}", failure.error);
     gate.cancel(waiting[0].id).await.unwrap();
@@ -54,7 +56,7 @@ async fn what_waits_is_listed_page_by_page() {
     let mut listed: Vec<ApprovalId> = Vec::new();
     let mut after = None;
     loop {
-        let page = world.gate.store().waiting(&"p".into(), after, 3).await.unwrap();
+        let page = world.gate.store().waiting_requests(&"p".into(), after, 3).await.unwrap();
         let Some(last) = page.last() else { break };
         after = Some((last.created_at, last.id));
         listed.extend(page.iter().map(|it| it.id));
@@ -65,8 +67,9 @@ async fn what_waits_is_listed_page_by_page() {
 #[tokio::test]
 async fn many_deadlines_at_once_are_settled_together() {
     let database = Database::new();
-    let timeouts = Timeouts::all(Duration::from_mins(1));
-    let (gate, clock) = open(Settings { timeouts, ..Settings::of(database.url.clone()) }).await;
+    let timeouts = DecisionTimeouts::uniform(Duration::from_mins(1));
+    let (gate, clock) =
+        open(GateSettings { timeouts, ..GateSettings::for_database(database.url.clone()) }).await;
     // More than one sweep takes.
     let asking: Vec<_> = (0..400)
         .map(|_| {
@@ -78,13 +81,13 @@ async fn many_deadlines_at_once_are_settled_together() {
     for asked in asking {
         ids.push(asked.await.unwrap());
     }
-    let waiting: Vec<_> = ids.iter().map(|id| gate.wait(*id)).collect();
+    let waiting: Vec<_> = ids.iter().map(|id| gate.wait_for_decision(*id)).collect();
     let waiting = futures_util::future::join_all(waiting);
     tokio::pin!(waiting);
     clock.advance(Duration::from_mins(1));
     let settled = waiting.await;
-    assert!(settled.into_iter().all(|it| it.unwrap().status() == Status::Timeout));
-    assert!(gate.store().waiting(&"p".into(), None, 1).await.unwrap().is_empty());
+    assert!(settled.into_iter().all(|it| it.unwrap().status() == ExecutionStatus::Timeout));
+    assert!(gate.store().waiting_requests(&"p".into(), None, 1).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -97,7 +100,7 @@ async fn a_long_result_comes_back_whole_and_stands_in_a_place_of_its_own() {
     world.gate.finish(id, Ok(ToolOutput::ok(long.clone()))).await.unwrap();
     let world = world.reopened().await;
     let found = world.gate.store().approval(id).await.unwrap().unwrap();
-    assert_eq!(found.answer(), Some(ToolOutput::ok(long)));
+    assert_eq!(found.to_tool_output(), Some(ToolOutput::ok(long)));
 }
 
 #[tokio::test]
@@ -111,7 +114,8 @@ async fn what_was_shown_beside_a_result_comes_back_and_is_part_of_the_audit() {
         media_type: "image/png".into(),
         data: data.repeat(20_000),
     };
-    let shown = ToolOutput::ok("short").with(picture("AAAA")).with(picture("BBBB"));
+    let shown =
+        ToolOutput::ok("short").with_attachment(picture("AAAA")).with_attachment(picture("BBBB"));
     world.gate.finish(id, Ok(shown.clone())).await.unwrap();
     let told = world.log().await.into_iter().find_map(|event| match event {
         Event::ToolResult { content, .. } => Some(content),
@@ -120,7 +124,7 @@ async fn what_was_shown_beside_a_result_comes_back_and_is_part_of_the_audit() {
     assert_eq!(told.as_deref(), Some("short"), "the log tells the text alone");
     let world = world.reopened().await;
     let found = world.gate.store().approval(id).await.unwrap().unwrap();
-    assert_eq!(found.answer(), Some(shown));
+    assert_eq!(found.to_tool_output(), Some(shown));
     assert_eq!(world.gate.store().verify_audit().await.unwrap().broken, None);
 }
 
@@ -128,8 +132,9 @@ async fn what_was_shown_beside_a_result_comes_back_and_is_part_of_the_audit() {
 async fn an_old_log_is_forgotten_from_its_old_end_and_numbers_go_on() {
     let database = Database::new();
     let day = Duration::from_hours(24);
-    let (timeouts, keep_events) = (Timeouts::all(100 * day), Some(2 * day));
-    let settings = Settings { timeouts, keep_events, ..Settings::of(database.url.clone()) };
+    let (timeouts, keep_events) = (DecisionTimeouts::uniform(100 * day), Some(2 * day));
+    let settings =
+        GateSettings { timeouts, keep_events, ..GateSettings::for_database(database.url.clone()) };
     let (gate, clock) = open(settings).await;
     for _ in 0..4 {
         asks(&gate).await.unwrap();
@@ -150,5 +155,5 @@ async fn an_old_log_is_forgotten_from_its_old_end_and_numbers_go_on() {
     assert_eq!(left.last(), Some(&(head + 1)), "{left:?}");
     let mut follow = gate.follow(&"p".into(), 0).await.unwrap();
     let first = follow.next().await.unwrap().unwrap();
-    assert!(matches!(first, countersign_gate::Seen::Logged(it) if it.seq == left[0]));
+    assert!(matches!(first, countersign_gate::LogFollowerItem::Logged(it) if it.seq == left[0]));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_core::{Approval, Risk, Status};
+use countersign_core::{Execution, ExecutionStatus, Risk};
 use countersign_gate::{ExecutionFilter, Project, ProjectSettings};
 use jiff::Timestamp;
 use serde_json::json;
@@ -47,10 +47,10 @@ async fn each_filter_leaves_what_it_names() {
     let none = ExecutionFilter::default;
     for (filter, expected) in [
         (none(), &all[..]),
-        (ExecutionFilter { statuses: vec![Status::Approved], ..none() }, &all[1..]),
+        (ExecutionFilter { statuses: vec![ExecutionStatus::Approved], ..none() }, &all[1..]),
         (
             ExecutionFilter {
-                statuses: vec![Status::Approved, Status::AwaitingApproval],
+                statuses: vec![ExecutionStatus::Approved, ExecutionStatus::AwaitingApproval],
                 ..none()
             },
             &all[..],
@@ -141,8 +141,8 @@ async fn people_have_as_long_as_their_project_gives_them() {
     assert_eq!(time_given(&servers), Duration::from_mins(1));
     let project = Project { id: "p".into(), name: "p".into(), root: "/ws".into() };
     let now = Timestamp::UNIX_EPOCH;
-    assert!(world.gate.store().keep_project(project.clone(), now).await.unwrap());
-    assert!(!world.gate.store().keep_project(project.clone(), now).await.unwrap());
+    assert!(world.gate.store().register_project(project.clone(), now).await.unwrap());
+    assert!(!world.gate.store().register_project(project.clone(), now).await.unwrap());
     let settle = |seconds| {
         let gate = world.gate.clone();
         async move {
@@ -170,10 +170,10 @@ async fn people_have_as_long_as_their_project_gives_them() {
     assert_eq!(world.gate.change_project(&"q".into(), "ana", |_| ()).await.unwrap(), None);
 }
 
-fn ids(calls: &[Approval]) -> Vec<countersign_core::ApprovalId> {
+fn ids(calls: &[Execution]) -> Vec<countersign_core::ApprovalId> {
     calls.iter().map(|call| call.id).collect()
 }
 
-fn time_given(asked: &Approval) -> Duration {
+fn time_given(asked: &Execution) -> Duration {
     asked.deadline().unwrap().duration_since(asked.created_at).try_into().unwrap()
 }

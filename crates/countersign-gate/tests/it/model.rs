@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use countersign_core::{ApprovalId, By, Decision, Status, ToolOutput};
+use countersign_core::{ApprovalId, ApprovedBy, Decision, ExecutionStatus, ToolOutput};
 use countersign_gate::{DecideError, Gate};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ enum Step {
 /// A call as the model has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
-    status: Status,
+    status: ExecutionStatus,
     deadline: u64,
 }
 
@@ -45,7 +45,7 @@ impl Model {
         let now = self.now;
         let at = match step {
             Step::Ask => {
-                let status = Status::AwaitingApproval;
+                let status = ExecutionStatus::AwaitingApproval;
                 self.calls.push(Call { status, deadline: now + 60 });
                 return true;
             }
@@ -73,13 +73,15 @@ impl Model {
 
 impl Call {
     fn expire(&mut self, now: u64) {
-        if self.status == Status::AwaitingApproval && now >= self.deadline {
-            self.status = Status::Timeout;
+        if self.status == ExecutionStatus::AwaitingApproval && now >= self.deadline {
+            self.status = ExecutionStatus::Timeout;
         }
     }
 
     fn step(&mut self, step: Step) -> bool {
-        use Status::{Approved, AwaitingApproval, Cancelled, Completed, Executing, Rejected};
+        use ExecutionStatus::{
+            Approved, AwaitingApproval, Cancelled, Completed, Executing, Rejected,
+        };
         let (next, holds) = match (step, self.status) {
             (Step::Approve(_), AwaitingApproval | Approved) => (Approved, true),
             (Step::Reject(_), AwaitingApproval | Rejected) => (Rejected, true),
@@ -126,7 +128,7 @@ async fn take(gate: &Gate, ids: &[ApprovalId], step: Step) -> bool {
         Err(DecideError::AlreadySettled(_)) => false,
         Err(other) => panic!("{other:?}"),
     };
-    let by = By::Person("ana".into());
+    let by = ApprovedBy::Person("ana".into());
     match step {
         Step::Approve(_) => decided(gate.decide(id, Decision::Approve { by }, None).await),
         Step::Reject(_) => {
@@ -198,7 +200,7 @@ async fn agreeing(
     panic!("{left:?} and {right:?} at once told {told:?} and left {stands:?}, from {model:?}");
 }
 
-async fn standing(world: &World, ids: &[ApprovalId]) -> Vec<Status> {
+async fn standing(world: &World, ids: &[ApprovalId]) -> Vec<ExecutionStatus> {
     let mut standing = Vec::new();
     for id in ids {
         standing.push(world.gate.store().approval(*id).await.unwrap().unwrap().status());
@@ -210,8 +212,11 @@ async fn standing(world: &World, ids: &[ApprovalId]) -> Vec<Status> {
 async fn settle_due(world: &World, model: &mut Model, ids: &[ApprovalId]) {
     model.expire();
     for (id, call) in ids.iter().zip(&model.calls) {
-        if call.status == Status::Timeout {
-            assert_eq!(world.gate.wait(*id).await.unwrap().status(), Status::Timeout);
+        if call.status == ExecutionStatus::Timeout {
+            assert_eq!(
+                world.gate.wait_for_decision(*id).await.unwrap().status(),
+                ExecutionStatus::Timeout
+            );
         }
     }
 }
@@ -219,10 +224,10 @@ async fn settle_due(world: &World, model: &mut Model, ids: &[ApprovalId]) {
 async fn at_the_end(world: &World, model: &mut Model, ids: &[ApprovalId]) {
     let expected: Vec<_> = model.calls.iter().map(|call| call.status).collect();
     assert_eq!(standing(world, ids).await, expected);
-    let awaiting = expected.iter().filter(|it| **it == Status::AwaitingApproval).count();
-    let waiting = world.gate.store().waiting(&"p".into(), None, 100).await.unwrap();
+    let awaiting = expected.iter().filter(|it| **it == ExecutionStatus::AwaitingApproval).count();
+    let waiting = world.gate.store().waiting_requests(&"p".into(), None, 100).await.unwrap();
     assert_eq!(waiting.len(), awaiting);
-    assert_eq!(world.gate.store().pending(&"p".into()).await.unwrap(), awaiting as u64);
+    assert_eq!(world.gate.store().pending_count(&"p".into()).await.unwrap(), awaiting as u64);
     // Numbered without gaps, and every change in the audit.
     world.log().await;
     assert_eq!(world.gate.store().verify_audit().await.unwrap().broken, None);

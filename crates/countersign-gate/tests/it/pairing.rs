@@ -1,17 +1,17 @@
 //! Calls and their results in the record: none is answered twice, none is left open, what is broken is mended.
 
 use countersign_core::Event;
-use countersign_gate::{Gate, Mending, NewMessage, NewRun, RunEnd};
+use countersign_gate::{ConversationRepair, Gate, NewRun, NewRunMessage, RunEnd};
 use serde_json::{Value, json};
 
 use crate::world::{World, new_run};
 
-fn calls(ids: &[&str]) -> NewMessage {
+fn calls(ids: &[&str]) -> NewRunMessage {
     let call = |id: &&str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {}});
     json!({"role": "assistant", "content": ids.iter().map(call).collect::<Vec<_>>()}).into()
 }
 
-fn results(ids: &[&str]) -> NewMessage {
+fn results(ids: &[&str]) -> NewRunMessage {
     let result = |id: &&str| json!({"type": "tool_result", "tool_use_id": id, "content": "ok"});
     json!({"role": "user", "content": ids.iter().map(result).collect::<Vec<_>>()}).into()
 }
@@ -55,13 +55,17 @@ async fn a_broken_conversation_is_mended_once_and_the_log_tells_of_it() {
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let whole = vec![calls(&["a"]), results(&["a"]), calls(&["b"]), results(&["b"])];
     journal.record(whole, vec![]).await.unwrap();
-    assert_eq!(mended(&world.gate).await, Mending::default(), "one that goes on is left alone");
+    assert_eq!(
+        mended(&world.gate).await,
+        ConversationRepair::default(),
+        "one that goes on is left alone"
+    );
     journal.end(RunEnd::Done, vec![], vec![]).await.unwrap();
-    assert_eq!(mended(&world.gate).await, Mending::default(), "nothing is broken");
+    assert_eq!(mended(&world.gate).await, ConversationRepair::default(), "nothing is broken");
     let twice = r#"{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}"#;
     world.database.sql(&format!("UPDATE messages SET body = '{twice}' WHERE position = 5"));
-    assert_eq!(mended(&world.gate).await, Mending { removed: 1, added: 0, moved: 0 });
-    assert_eq!(mended(&world.gate).await, Mending::default());
+    assert_eq!(mended(&world.gate).await, ConversationRepair { removed: 1, added: 0, moved: 0 });
+    assert_eq!(mended(&world.gate).await, ConversationRepair::default());
     assert_eq!(answered(&world.gate).await, ["a"], "`b` is answered with the next prompt");
     let store = world.gate.store();
     let head = store.head(&"p".into()).await.unwrap();
@@ -73,6 +77,6 @@ async fn a_broken_conversation_is_mended_once_and_the_log_tells_of_it() {
     assert_eq!(messages.len(), 5);
 }
 
-async fn mended(gate: &Gate) -> Mending {
-    gate.mend_conversation(&"p".into(), &"s".into(), None).await.unwrap()
+async fn mended(gate: &Gate) -> ConversationRepair {
+    gate.repair_conversation(&"p".into(), &"s".into(), None).await.unwrap()
 }

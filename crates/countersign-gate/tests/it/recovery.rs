@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::{Approval, ApprovalId, RunId, State, Status, ToolCall};
+use countersign_core::{ApprovalId, Execution, ExecutionState, ExecutionStatus, RunId, ToolCall};
 use countersign_gate::{
-    Event, Gate, LeftRun, NewMessage, Question, Rulebook, RunEnd, Settings, StoreError, Submitted,
-    interrupted, new_id,
+    AskOptions, Event, Gate, GateSettings, NewRunMessage, OrphanedRun, Rulebook, RunEnd,
+    StoreError, Submission, interrupted_failure, new_id,
 };
 use serde_json::json;
 
@@ -21,7 +21,10 @@ async fn what_waited_and_what_was_decided_is_still_there_after_a_restart() {
     assert_eq!(world.gate.store().approval(id).await.unwrap(), before);
     world.approve(id, "ana").await.unwrap();
     let world = world.reopened().await;
-    assert_eq!(world.gate.store().approval(id).await.unwrap().unwrap().status(), Status::Approved);
+    assert_eq!(
+        world.gate.store().approval(id).await.unwrap().unwrap().status(),
+        ExecutionStatus::Approved
+    );
 }
 
 #[tokio::test]
@@ -34,7 +37,7 @@ async fn recovery_lets_what_waits_wait_and_says_that_what_ran_is_unknown() {
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
     assert_eq!(stands(&world, waiting).await, before, "the same deadline, too");
-    assert_eq!(stands(&world, approved).await.status(), Status::Approved);
+    assert_eq!(stands(&world, approved).await.status(), ExecutionStatus::Approved);
     assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
 }
 
@@ -47,7 +50,10 @@ async fn what_waited_too_long_while_nobody_was_there_is_timed_out_at_once() {
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
     for id in [waiting, of_run] {
-        assert_eq!(world.gate.wait(id).await.unwrap().status(), Status::Timeout);
+        assert_eq!(
+            world.gate.wait_for_decision(id).await.unwrap().status(),
+            ExecutionStatus::Timeout
+        );
     }
 }
 
@@ -60,17 +66,17 @@ async fn what_belongs_to_a_run_is_left_to_its_next_driver() {
     let running = started(&world, call_of(run, "toolu_2")).await;
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
-    assert_eq!(stands(&world, waiting).await.status(), Status::AwaitingApproval);
-    assert_eq!(stands(&world, running).await.status(), Status::Executing);
-    let left = world.gate.left_behind(&["p".into()]).await.unwrap();
+    assert_eq!(stands(&world, waiting).await.status(), ExecutionStatus::AwaitingApproval);
+    assert_eq!(stands(&world, running).await.status(), ExecutionStatus::Executing);
+    let left = world.gate.take_over_runs(&["p".into()]).await.unwrap();
     let settings = json!({"cwd": "/ws"});
-    assert_eq!(left, [LeftRun { id: run, project: "p".into(), session: "s".into(), settings }]);
-    assert_eq!(world.gate.left_behind(&["other".into()]).await.unwrap(), []);
+    assert_eq!(left, [OrphanedRun { id: run, project: "p".into(), session: "s".into(), settings }]);
+    assert_eq!(world.gate.take_over_runs(&["other".into()]).await.unwrap(), []);
     let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
     assert_eq!(world.log().await.last(), Some(&Event::RunResumed));
     journal.end(RunEnd::Done, vec![], vec![]).await.unwrap();
     assert!(world.gate.resume_run(&left[0]).await.unwrap().is_none(), "it is over");
-    assert_eq!(world.gate.left_behind(&["p".into()]).await.unwrap(), []);
+    assert_eq!(world.gate.take_over_runs(&["p".into()]).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -82,7 +88,7 @@ async fn of_a_run_that_is_over_nobody_starts_anything_any_more() {
     journal.end(RunEnd::Failed, vec![], vec![]).await.unwrap();
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
-    assert_eq!(stands(&world, waiting).await.status(), Status::Cancelled);
+    assert_eq!(stands(&world, waiting).await.status(), ExecutionStatus::Cancelled);
     assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
 }
 
@@ -93,10 +99,10 @@ async fn a_run_that_cannot_go_on_is_ended_with_all_that_belongs_to_it() {
     let waiting = asked(&world, call_of(run, "toolu_1")).await;
     let running = started(&world, call_of(run, "toolu_2")).await;
     let world = world.reopened().await;
-    let left = world.gate.left_behind(&["p".into()]).await.unwrap();
+    let left = world.gate.take_over_runs(&["p".into()]).await.unwrap();
     let why = Event::RunFailed { code: "x".into(), message: "y".into(), hint: None };
     world.gate.abandon_run(&left[0], why.clone()).await.unwrap();
-    assert_eq!(stands(&world, waiting).await.status(), Status::Cancelled);
+    assert_eq!(stands(&world, waiting).await.status(), ExecutionStatus::Cancelled);
     assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
     assert_eq!(world.log().await.last(), Some(&why));
     assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_some(), "it can be gone on with");
@@ -111,22 +117,22 @@ async fn calls_are_followed_to_what_took_their_place() {
     let second = asked(&world, call_of(run, "toolu_2")).await;
     let again = world
         .gate
-        .ask_again(first, interrupted(), writes(), &attended(), &Question::default())
+        .resubmit(first, interrupted_failure(), writes(), &attended(), &AskOptions::default())
         .await
         .unwrap();
-    let Submitted::Waiting(heir) = again else { panic!("not asked") };
+    let Submission::Waiting(heir) = again else { panic!("not asked") };
     let ids = async || -> Vec<_> {
-        world.gate.calls_of(run).await.unwrap().iter().map(|call| call.id).collect()
+        world.gate.calls_in_run(run).await.unwrap().iter().map(|call| call.id).collect()
     };
     assert_eq!(ids().await, [heir.id, second]);
     let mut orphan = stands(&world, first).await;
     let promised: ApprovalId = new_id();
-    if let State::Failed { replaced_by, .. } = &mut orphan.state {
+    if let ExecutionState::Failed { replaced_by, .. } = &mut orphan.state {
         *replaced_by = Some(promised);
     }
-    let next = world.gate.ask_for_heir(&orphan, writes(), &attended()).await.unwrap();
-    let Submitted::Waiting(next) = next else { panic!("not asked") };
-    assert_eq!((next.id, next.basis.asked_again), (promised, Some(interrupted().error)));
+    let next = world.gate.resubmit_replacement(&orphan, writes(), &attended()).await.unwrap();
+    let Submission::Waiting(next) = next else { panic!("not asked") };
+    assert_eq!((next.id, next.basis.asked_again), (promised, Some(interrupted_failure().error)));
 }
 
 #[tokio::test]
@@ -134,10 +140,10 @@ async fn what_a_message_does_not_say_is_kept_beside_it() {
     let world = World::new().await;
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let outcome = Some(json!({"stop_reason": "end_turn"}));
-    let said = NewMessage { body: json!({"role": "assistant"}), outcome: outcome.clone() };
+    let said = NewRunMessage { body: json!({"role": "assistant"}), outcome: outcome.clone() };
     journal.record(vec![said], vec![]).await.unwrap();
     let world = world.reopened().await;
-    let recorded = world.gate.store().recorded(&"p".into(), &"s".into()).await.unwrap();
+    let recorded = world.gate.store().recorded_messages(&"p".into(), &"s".into()).await.unwrap();
     let beside: Vec<_> = recorded.iter().map(|it| it.outcome.clone()).collect();
     assert_eq!(beside, [None, outcome]);
     assert!(recorded.iter().all(|it| it.run == journal.run()));
@@ -149,7 +155,7 @@ fn call_of(run: RunId, tool_use: &str) -> ToolCall {
 
 async fn asked(world: &World, call: ToolCall) -> ApprovalId {
     match world.gate.submit(call, writes(), &attended()).await.unwrap() {
-        Submitted::Waiting(approval) => approval.id,
+        Submission::Waiting(approval) => approval.id,
         other => panic!("expected a request, got {other:?}"),
     }
 }
@@ -161,12 +167,12 @@ async fn started(world: &World, call: ToolCall) -> ApprovalId {
     id
 }
 
-async fn stands(world: &World, id: ApprovalId) -> Approval {
+async fn stands(world: &World, id: ApprovalId) -> Execution {
     world.gate.store().approval(id).await.unwrap().unwrap()
 }
 
-fn error_type(state: State) -> String {
-    let State::Failed { failure, .. } = state else { panic!("not failed: {state:?}") };
+fn error_type(state: ExecutionState) -> String {
+    let ExecutionState::Failed { failure, .. } = state else { panic!("not failed: {state:?}") };
     failure.error_type
 }
 
@@ -174,17 +180,20 @@ fn error_type(state: State) -> String {
 async fn who_leaves_need_not_be_waited_for() {
     let world = World::new().await;
     world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
-    assert!(world.gate.left_behind(&["p".into()]).await.unwrap().is_empty(), "it is driven here");
+    assert!(
+        world.gate.take_over_runs(&["p".into()]).await.unwrap().is_empty(),
+        "it is driven here"
+    );
     world.gate.leave().await.unwrap();
     let world = world.reopened().await;
-    assert_eq!(world.gate.left_behind(&["p".into()]).await.unwrap().len(), 1);
-    assert!(world.gate.left_behind(&["p".into()]).await.unwrap().is_empty(), "taken over once");
+    assert_eq!(world.gate.take_over_runs(&["p".into()]).await.unwrap().len(), 1);
+    assert!(world.gate.take_over_runs(&["p".into()]).await.unwrap().is_empty(), "taken over once");
 }
 
 #[tokio::test]
 async fn a_file_has_one_server_at_a_time_and_a_database_server_has_many() {
     let world = World::new().await;
-    let settings = Settings::of(world.database.url.clone());
+    let settings = GateSettings::for_database(world.database.url.clone());
     let second = Gate::open(settings, world.clock.clone(), Arc::new(Rulebook::none())).await;
     let refused = second.err();
     assert_eq!(matches!(refused, Some(StoreError::InUse)), !ON_POSTGRES, "{refused:?}");

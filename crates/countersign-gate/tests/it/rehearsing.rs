@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, By, CommandPreview, Decision, Digest, Effect, Invalid, Plan, Planner, Preview,
-    Rehearsal, RehearsalEnd, Rehearsed, ToolCall,
+    ApprovedBy, CallPlan, CommandPreview, Decision, Digest, Effect, Execution, InvalidCall,
+    Planner, Preview, RehearsalEnd, RehearsalResult, RehearsalState, ToolCall,
 };
-use countersign_gate::{DecideError, Event, Gate, StoredProject, Submitted};
+use countersign_gate::{DecideError, Event, Gate, StoredProject, Submission};
 
 use crate::world::{World, attended, call};
 
@@ -14,7 +14,7 @@ use crate::world::{World, attended, call};
 async fn each_step_is_told_of_and_what_was_found_is_there_after_a_restart() {
     let world = World::new().await;
     let asked = ask(&world).await;
-    for rehearsal in [Rehearsal::Running, done("one")] {
+    for rehearsal in [RehearsalState::Running, done("one")] {
         world.gate.show_rehearsal(asked.id, rehearsal).await.unwrap();
     }
     // The same once more is nothing new.
@@ -24,7 +24,7 @@ async fn each_step_is_told_of_and_what_was_found_is_there_after_a_restart() {
     assert_eq!(told, 2);
     let world = world.reopened().await;
     let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(stands.kept_rehearsal(), Some(&Digest::of(b"one")));
+    assert_eq!(stands.kept_rehearsal(), Some(&Digest::for_bytes(b"one")));
     assert_eq!(stands.digest, stands.binding());
     assert_ne!(stands.digest, asked.digest);
 }
@@ -44,7 +44,7 @@ async fn a_yes_means_what_was_seen() {
         assert_eq!(shown.rehearsal().is_some(), is_seen, "what was not seen is not kept either");
     }
     let asked = ask(&world).await;
-    let other = approve(&world.gate, &asked, Digest::of(b"something else")).await;
+    let other = approve(&world.gate, &asked, Digest::for_bytes(b"something else")).await;
     assert!(matches!(other, Err(DecideError::Drift(_))), "{other:?}");
 }
 
@@ -79,24 +79,24 @@ async fn no_yes_keeps_a_rehearsal_that_came_after_the_look() {
 #[tokio::test]
 async fn commands_are_rehearsed_where_the_project_has_chosen_it() {
     let world = World::new().await;
-    let project = countersign_gate::Project::of_root("/ws");
+    let project = countersign_gate::Project::from_root("/ws");
     let now = world.gate.clock().now();
-    world.gate.store().keep_project(project.clone(), now).await.unwrap();
-    assert!(!world.gate.rehearses(&project.id).await.unwrap());
+    world.gate.store().register_project(project.clone(), now).await.unwrap();
+    assert!(!world.gate.is_rehearsal_enabled(&project.id).await.unwrap());
     let on = |it: &mut StoredProject| it.settings.rehearse = Some(true);
     world.gate.change_project(&project.id, "ana", on).await.unwrap();
-    assert!(world.gate.rehearses(&project.id).await.unwrap());
+    assert!(world.gate.is_rehearsal_enabled(&project.id).await.unwrap());
 }
 
 /// Plans a command.
 struct Runs;
 
 impl Planner for Runs {
-    fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
-        Ok(Plan::new(vec![Effect::Opaque { why: "a command".into() }], "run"))
+    fn plan(&self, _: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        Ok(CallPlan::new(vec![Effect::Opaque { why: "a command".into() }], "run"))
     }
 
-    fn preview(&self, _: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, _: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Command(CommandPreview {
             canonical: None,
             command: "make".into(),
@@ -110,19 +110,20 @@ impl Planner for Runs {
     }
 }
 
-async fn ask(world: &World) -> Approval {
+async fn ask(world: &World) -> Execution {
     match world.gate.submit(call("Bash"), Arc::new(Runs), &attended()).await.unwrap() {
-        Submitted::Waiting(approval) => *approval,
+        Submission::Waiting(approval) => *approval,
         other => panic!("expected a request, got {other:?}"),
     }
 }
 
-async fn approve(gate: &Gate, asked: &Approval, seen: Digest) -> Result<Approval, DecideError> {
-    gate.decide(asked.id, Decision::Approve { by: By::Person("ana".into()) }, Some(seen)).await
+async fn approve(gate: &Gate, asked: &Execution, seen: Digest) -> Result<Execution, DecideError> {
+    gate.decide(asked.id, Decision::Approve { by: ApprovedBy::Person("ana".into()) }, Some(seen))
+        .await
 }
 
-fn done(what: &str) -> Rehearsal {
-    Rehearsal::Done(Box::new(Rehearsed {
+fn done(what: &str) -> RehearsalState {
+    RehearsalState::Done(Box::new(RehearsalResult {
         end: RehearsalEnd::Exited { code: 0 },
         output: String::new(),
         files: Vec::new(),
@@ -130,6 +131,6 @@ fn done(what: &str) -> Rehearsal {
         folders: Vec::new(),
         took_ms: 1,
         runs_again: None,
-        digest: Digest::of(what.as_bytes()),
+        digest: Digest::for_bytes(what.as_bytes()),
     }))
 }

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::rule::Source;
+use countersign_core::rule::RuleSource;
 use countersign_core::{
-    Approval, By, Decision, Digest, Effect, Invalid, Mode, Outcome, Place, Plan, Planner, Preview,
-    Rule, RuleId, SessionId, Side, Stance, Target, ToolCall,
+    ApprovedBy, CallPlan, Decision, Digest, Effect, EffectTarget, Execution, InvalidCall,
+    PathClass, PermissionMode, Planner, Preview, Rule, RuleId, SessionId, Supervision, ToolCall,
+    VerdictAction, WorkspaceSide,
 };
 use countersign_gate::{
-    Always, Clock, DecideError, Decided, Gate, ManualClock, Origin, Passage, RuleDraft, Rulebook,
-    RulebookFiles, RulesError, Scope, Settings, StoredRule, Submitted, Tally, Terms, Timeouts,
-    TrustError, new_id,
+    Admission, ApprovalWithGrant, Clock, DecideError, DecisionTimeouts, Gate, GateSettings,
+    GrantScope, ManualClock, PastDecision, RuleDraft, Rulebook, RulebookFiles, RulesError,
+    StoredRule, StoredRuleOrigin, Submission, SubmitOptions, TrustError, VerdictTally, new_id,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -21,7 +22,7 @@ use serde_json::json;
 
 use crate::database::Database;
 
-use Outcome::{Allow, Ask, Deny};
+use VerdictAction::{Allow, Ask, Deny};
 
 #[tokio::test]
 async fn a_denial_that_is_written_down_holds_at_once() {
@@ -32,7 +33,7 @@ async fn a_denial_that_is_written_down_holds_at_once() {
     let elsewhere = ToolCall { project: "q".into(), ..call("s", "src/a.rs") };
     let elsewhere = ToolCall { cwd: "/".into(), ..elsewhere };
     let denied = world.gate.submit(elsewhere, Arc::new(Writes), &attended()).await.unwrap();
-    assert!(matches!(denied, Submitted::Refused(_)), "in projects without a folder too");
+    assert!(matches!(denied, Submission::Refused(_)), "in projects without a folder too");
     // The same length, in the same moment: no time of the disk would tell.
     world.user("[permissions]\ndeny = ['Edit(/srv/**)']");
     assert_eq!(world.says("src/a.rs").await, Ask);
@@ -87,7 +88,7 @@ async fn a_workspace_only_tightens_until_exactly_this_content_is_trusted() {
     let file = || book.files(&"p".into()).pop().unwrap();
     let digest = file().digest.unwrap();
     assert!(!file().trusted && file().allows);
-    let other = Digest::of(b"other");
+    let other = Digest::for_bytes(b"other");
     assert!(matches!(book.trust(&"p".into(), &other), Err(TrustError::Changed)));
     book.trust(&"p".into(), &digest).unwrap();
     assert!(file().trusted);
@@ -195,7 +196,7 @@ async fn rules_that_changed_meanwhile_are_not_written_over() {
 #[tokio::test]
 async fn a_rule_that_is_kept_keeps_its_id_its_uses_and_its_origin() {
     let world = World::new().await;
-    let origin = Origin::Approval(new_id());
+    let origin = StoredRuleOrigin::Approval(new_id());
     let drafts = vec![draft(Allow, "Edit(/src/**)")];
     world.gate.grant(&"p".into(), None, origin, drafts, "ana").await.unwrap();
     world.says("src/a.rs").await;
@@ -247,9 +248,9 @@ async fn a_request_tells_by_which_rules_it_asks_and_what_always_could_mean() {
 async fn a_program_that_decides_by_itself_has_no_rules() {
     let world = World::new().await;
     world.put(&[(Deny, "Edit")]).await;
-    let says = async |stance: Stance| world.submit("s", "src/a.rs", stance.into()).await;
-    assert_eq!(says(Stance::Unattended).await.0, Allow);
-    let (asked, request) = says(Stance::ToolDecides { needs_approval: true }).await;
+    let says = async |stance: Supervision| world.submit("s", "src/a.rs", stance.into()).await;
+    assert_eq!(says(Supervision::Unattended).await.0, Allow);
+    let (asked, request) = says(Supervision::ToolDecides { needs_approval: true }).await;
     assert_eq!((asked, request.unwrap().basis.rules), (Ask, None));
 }
 
@@ -258,7 +259,7 @@ async fn the_mode_is_the_runs_or_else_the_rules() {
     let world = World::new().await;
     world.user("[permissions]\ndefaultMode = 'acceptEdits'");
     assert_eq!(world.says("src/a.rs").await, Allow);
-    let terms = Terms { mode: Some(Mode::Default), ..attended() };
+    let terms = SubmitOptions { mode: Some(PermissionMode::Default), ..attended() };
     assert_eq!(world.submit("s", "src/a.rs", terms).await.0, Ask);
 }
 
@@ -270,17 +271,17 @@ async fn a_simulation_tells_what_changes_and_where_people_had_decided_otherwise(
         world.decide(&asked, yes).await;
     }
     let invalid = world.gate.submit(call("s", ""), Arc::new(Writes), &attended()).await.unwrap();
-    assert!(matches!(invalid, Submitted::Refused(_)));
+    assert!(matches!(invalid, Submission::Refused(_)));
     let rules = [(Allow, "Edit(/src/**)"), (Deny, "Edit(/docs/**)")];
     let rules = rules.map(|(effect, rule)| Rule::parse(effect, rule).unwrap());
     let found = world.gate.simulate(&"p".into(), rules.to_vec(), 500).await.unwrap();
     assert_eq!(found.replayed, 4);
-    assert_eq!(found.before, Tally { allow: 0, ask: 4, deny: 0 });
-    assert_eq!(found.after, Tally { allow: 2, ask: 1, deny: 1 });
+    assert_eq!(found.before, VerdictTally { allow: 0, ask: 4, deny: 0 });
+    assert_eq!(found.after, VerdictTally { allow: 2, ask: 1, deny: 1 });
     let changed = found.changed.iter().map(|it| {
         (it.summary.as_str(), it.after, it.decided.unwrap(), it.contradicts, it.rules.join(" "))
     });
-    let (yes, no) = (Decided::Approved, Decided::Rejected);
+    let (yes, no) = (PastDecision::Approved, PastDecision::Rejected);
     let (src, docs) = ("Edit(/src/**)".to_owned(), "Edit(/docs/**)".to_owned());
     assert_eq!(
         changed.collect::<Vec<_>>(),
@@ -299,18 +300,23 @@ async fn always_keeps_the_rule_that_was_picked_where_it_was_said() {
     let world = World::new().await;
     let asked = world.ask("src/a.rs").await;
     let picked = asked.basis.proposals.last().unwrap().clone();
-    let always = |scope, rules| Always { scope, rules, by: By::Person("ana".into()), seen: None };
+    let always = |scope, rules| ApprovalWithGrant {
+        scope,
+        rules,
+        by: ApprovedBy::Person("ana".into()),
+        seen: None,
+    };
     let wide = Some(vec!["Edit(/**)".to_owned()]);
-    let refused = world.gate.approve_always(asked.id, always(Scope::Project, wide)).await;
+    let refused = world.gate.approve_with_grant(asked.id, always(GrantScope::Project, wide)).await;
     assert!(matches!(refused, Err(DecideError::NotAlways(_))), "{refused:?}");
     assert_eq!(world.says("src/b.rs").await, Ask);
     let rules = Some(picked.rules.clone());
-    world.gate.approve_always(asked.id, always(Scope::Session, rules)).await.unwrap();
+    world.gate.approve_with_grant(asked.id, always(GrantScope::Session, rules)).await.unwrap();
     assert_eq!(world.says("src/b.rs").await, Allow);
     assert_eq!(world.says_in("another", "src/b.rs").await, Ask);
     let kept = world.kept_in("s").await;
     assert_eq!(kept.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>(), picked.rules);
-    assert!(kept.iter().all(|rule| rule.origin == Origin::Approval(asked.id)));
+    assert!(kept.iter().all(|rule| rule.origin == StoredRuleOrigin::Approval(asked.id)));
     // Nobody remembers for ever what they once allowed.
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.says("src/b.rs").await, Ask);
@@ -321,11 +327,16 @@ async fn an_always_that_loses_leaves_no_rule_behind() {
     for _ in 0..20 {
         let world = World::new().await;
         let asked = world.ask("src/a.rs").await;
-        let by = By::Person("ana".into());
-        let always = Always { scope: Scope::Project, rules: None, by: by.clone(), seen: None };
+        let by = ApprovedBy::Person("ana".into());
+        let always = ApprovalWithGrant {
+            scope: GrantScope::Project,
+            rules: None,
+            by: by.clone(),
+            seen: None,
+        };
         let no = Decision::Reject { by, feedback: None };
         let (yes, no) = tokio::join!(
-            world.gate.approve_always(asked.id, always),
+            world.gate.approve_with_grant(asked.id, always),
             world.gate.decide(asked.id, no, None)
         );
         assert_ne!(yes.is_ok(), no.is_ok());
@@ -339,17 +350,17 @@ async fn what_is_denied_between_the_yes_and_the_start_does_not_run() {
     let asked = world.ask("a").await;
     world.decide(&asked, true).await;
     world.put(&[(Deny, "Edit(/a)")]).await;
-    let Passage::Refused(refused) = world.gate.admission(asked.id).await.unwrap() else {
+    let Admission::Refused(refused) = world.gate.wait_for_admission(asked.id).await.unwrap() else {
         panic!("it runs")
     };
-    let told = refused.answer().unwrap().content;
+    let told = refused.to_tool_output().unwrap().content;
     assert!(told.starts_with("Denied: ") && told.contains("Edit(/a)"), "{told}");
     // What only asks was answered already.
     let asked = world.ask("b").await;
     world.decide(&asked, true).await;
     world.put(&[(Ask, "Edit(/b)")]).await;
-    let passage = world.gate.admission(asked.id).await.unwrap();
-    assert!(matches!(passage, Passage::Permitted(_)), "{passage:?}");
+    let passage = world.gate.wait_for_admission(asked.id).await.unwrap();
+    assert!(matches!(passage, Admission::Permitted(_)), "{passage:?}");
 }
 
 #[tokio::test]
@@ -362,7 +373,7 @@ async fn a_check_says_what_would_be_said_and_leaves_no_trace() {
     assert_eq!(check("src/a.rs", None).await.verdict.outcome, Ask);
     let own = vec![Rule::parse(Allow, "Edit(/src/**)").unwrap()];
     let checked = check("src/a.rs", Some(own)).await;
-    assert_eq!(checked.verdict.rules()[0].source, Source::Project);
+    assert_eq!(checked.verdict.rules()[0].source, RuleSource::Project);
     assert_eq!(checked.verdict.outcome, Allow);
     assert_eq!(check("", None).await.verdict.outcome, Deny);
     let replayed = world.gate.simulate(&"p".into(), vec![], 10).await.unwrap().replayed;
@@ -399,9 +410,9 @@ proptest! {
     fn replace_then_list_is_identity(drafts in prop::collection::vec(any_draft(), 0..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+            let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
             let book = Arc::new(Rulebook::none());
-            let gate = Gate::in_memory(clock, Timeouts::default(), book).unwrap();
+            let gate = Gate::in_memory(clock, DecisionTimeouts::default(), book).unwrap();
             for _ in 0..2 {
                 gate.replace_rules(&"p".into(), None, drafts.clone(), "ana").await.unwrap();
                 let listed = gate.store().rules(&"p".into()).await.unwrap();
@@ -440,9 +451,9 @@ impl World {
             trust: Some(database.path("trust.json")),
             home: None,
         }));
-        book.add("p".into(), database.path("ws"));
-        let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
-        let settings = Settings::of(database.url.clone());
+        book.add_project("p".into(), database.path("ws"));
+        let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
+        let settings = GateSettings::for_database(database.url.clone());
         let gate = Gate::open(settings, clock.clone(), book).await.unwrap();
         Self { gate, clock, database }
     }
@@ -463,7 +474,7 @@ impl World {
         self.database.sql(sql);
     }
 
-    async fn put(&self, rules: &[(Outcome, &str)]) {
+    async fn put(&self, rules: &[(VerdictAction, &str)]) {
         let drafts = rules.iter().map(|(effect, rule)| draft(*effect, rule)).collect();
         self.gate.replace_rules(&"p".into(), None, drafts, "ana").await.unwrap();
     }
@@ -471,7 +482,7 @@ impl World {
     async fn grant(&self, session: &str, rule: &str, expires_at: Option<Timestamp>) -> RuleId {
         let drafts = vec![RuleDraft { expires_at, ..draft(Allow, rule) }];
         let session = SessionId::from(session);
-        let origin = Origin::Approval(new_id());
+        let origin = StoredRuleOrigin::Approval(new_id());
         let granted = self.gate.grant(&"p".into(), Some(&session), origin, drafts, "ana").await;
         granted.unwrap().remove(0).id
     }
@@ -485,43 +496,48 @@ impl World {
         rules.into_iter().filter(|it| it.session == Some(session.into())).collect()
     }
 
-    async fn says(&self, path: &str) -> Outcome {
+    async fn says(&self, path: &str) -> VerdictAction {
         self.says_in("s", path).await
     }
 
-    async fn says_in(&self, session: &str, path: &str) -> Outcome {
+    async fn says_in(&self, session: &str, path: &str) -> VerdictAction {
         self.submit(session, path, attended()).await.0
     }
 
-    async fn ask(&self, path: &str) -> Approval {
+    async fn ask(&self, path: &str) -> Execution {
         self.submit("s", path, attended()).await.1.unwrap()
     }
 
-    async fn submit(&self, session: &str, path: &str, terms: Terms) -> (Outcome, Option<Approval>) {
+    async fn submit(
+        &self,
+        session: &str,
+        path: &str,
+        terms: SubmitOptions,
+    ) -> (VerdictAction, Option<Execution>) {
         let planner = Arc::new(Writes);
         let mut call = call(session, path);
         call.cwd = self.path("ws");
         match self.gate.submit(call, planner, &terms).await.unwrap() {
-            Submitted::Permitted(_) | Submitted::Approved(_) => (Allow, None),
-            Submitted::Waiting(asked) => (Ask, Some(*asked)),
-            Submitted::Refused(_) => (Deny, None),
-            Submitted::Before(known) => panic!("it was handed in before: {known:?}"),
+            Submission::Permitted(_) | Submission::Approved(_) => (Allow, None),
+            Submission::Waiting(asked) => (Ask, Some(*asked)),
+            Submission::Refused(_) => (Deny, None),
+            Submission::Before(known) => panic!("it was handed in before: {known:?}"),
         }
     }
 
-    async fn decide(&self, asked: &Approval, yes: bool) {
-        let by = By::Person("ana".into());
+    async fn decide(&self, asked: &Execution, yes: bool) {
+        let by = ApprovedBy::Person("ana".into());
         let decision =
             if yes { Decision::Approve { by } } else { Decision::Reject { by, feedback: None } };
         self.gate.decide(asked.id, decision, None).await.unwrap();
     }
 }
 
-fn attended() -> Terms {
-    Stance::Attended { auto_approve_read: true }.into()
+fn attended() -> SubmitOptions {
+    Supervision::Attended { auto_approve_read: true }.into()
 }
 
-fn draft(effect: Outcome, rule: &str) -> RuleDraft {
+fn draft(effect: VerdictAction, rule: &str) -> RuleDraft {
     RuleDraft { id: None, effect, rule: rule.into(), why: None, expires_at: None }
 }
 
@@ -544,17 +560,17 @@ fn call(session: &str, path: &str) -> ToolCall {
 struct Writes;
 
 impl Planner for Writes {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let path = call.input.get("file_path").and_then(|path| path.as_str()).unwrap_or_default();
         if path.is_empty() {
-            return Err(Invalid("`file_path` is missing".into()));
+            return Err(InvalidCall("`file_path` is missing".into()));
         }
-        let place = Place { side: Side::Inside, special: None };
-        let target = Target::new(call.cwd.join(path), place);
-        Ok(Plan::new(vec![Effect::Write(target)], format!("Write `{path}`")))
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        let target = EffectTarget::new(call.cwd.join(path), place);
+        Ok(CallPlan::new(vec![Effect::Write(target)], format!("Write `{path}`")))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: vec![] })
     }
 }

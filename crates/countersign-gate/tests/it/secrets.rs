@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use countersign_core::{By, Decision, RunId, Status, ToolCall, ToolOutput};
-use countersign_gate::{NewMessage, NewRun, RunEnd, Submitted};
+use countersign_core::{ApprovedBy, Decision, ExecutionStatus, RunId, ToolCall, ToolOutput};
+use countersign_gate::{NewRun, NewRunMessage, RunEnd, Submission};
 use serde_json::{Value, json};
 
 use crate::world::{World, attended, call, new_run, writes};
@@ -22,9 +22,9 @@ fn deploy(run: Option<RunId>) -> ToolCall {
 }
 
 impl World {
-    async fn ask_to(&self, call: ToolCall) -> countersign_core::Approval {
+    async fn ask_to(&self, call: ToolCall) -> countersign_core::Execution {
         match self.gate.submit(call, writes(), &attended()).await.unwrap() {
-            Submitted::Waiting(approval) => *approval,
+            Submission::Waiting(approval) => *approval,
             other => panic!("expected a request, got {other:?}"),
         }
     }
@@ -50,20 +50,20 @@ async fn a_call_that_ran_leaves_no_secret_in_any_column_or_file() {
     assert_eq!(read.call.input, deploy(None).input, "what waits is whole");
     let world = world.reopened().await;
     world.assert_holds(true, "what waits needs it");
-    let by = By::person("ana", Some(format!("go, with {TOKEN}")));
+    let by = ApprovedBy::person("ana", Some(format!("go, with {TOKEN}")));
     world.gate.decide(asked.id, Decision::Approve { by }, None).await.unwrap();
     let permit = world.gate.start(asked.id).await.unwrap().unwrap();
     assert_eq!(permit.call().input, deploy(None).input, "what runs is what was asked for");
     let output = ToolOutput::ok(format!("deployed by {TOKEN}, {KEY}\n{}", "x".repeat(5000)));
     let finished = world.gate.finish(asked.id, Ok(output.clone())).await.unwrap();
-    assert_eq!(finished.answer(), Some(output), "whoever ran it has its answer");
+    assert_eq!(finished.to_tool_output(), Some(output), "whoever ran it has its answer");
     world.assert_holds(false, "settled");
     let kept = world.gate.store().approval(asked.id).await.unwrap().unwrap();
     assert_eq!(
         kept.call.input,
         json!({"command": "TOKEN=*** ./deploy --with '***'", "env": {"DB_PASSWORD": "***"}})
     );
-    assert_eq!((kept.status(), kept.digest), (Status::Completed, asked.digest));
+    assert_eq!((kept.status(), kept.digest), (ExecutionStatus::Completed, asked.digest));
     world.assert_sound().await;
 }
 
@@ -78,11 +78,14 @@ async fn however_a_call_is_settled_its_secrets_go_with_that() {
     world.assert_holds(false, "cancelled");
     let expired = world.ask_to(deploy(None)).await;
     world.clock.advance(Duration::from_mins(2));
-    assert_eq!(world.gate.wait(expired.id).await.unwrap().status(), Status::Timeout);
+    assert_eq!(
+        world.gate.wait_for_decision(expired.id).await.unwrap().status(),
+        ExecutionStatus::Timeout
+    );
     world.assert_holds(false, "timed out");
     let invalid = std::sync::Arc::new(crate::world::Fake::Invalid);
     let refused = world.gate.submit(deploy(None), invalid, &attended()).await.unwrap();
-    assert!(matches!(refused, Submitted::Refused(_)), "{refused:?}");
+    assert!(matches!(refused, Submission::Refused(_)), "{refused:?}");
     world.assert_holds(false, "refused");
     world.assert_sound().await;
 }
@@ -106,16 +109,24 @@ async fn a_run_knows_its_secrets_until_it_is_over_and_nobody_does_after() {
     world.gate.finish(asked.id, Ok(output.clone())).await.unwrap();
     let world = world.reopened().await;
     let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(stands.answer(), Some(output), "who goes on with the run can still tell the model");
-    let left = world.gate.left_behind(&["p".into()]).await.unwrap();
+    assert_eq!(
+        stands.to_tool_output(),
+        Some(output),
+        "who goes on with the run can still tell the model"
+    );
+    let left = world.gate.take_over_runs(&["p".into()]).await.unwrap();
     let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
     let told = json!({"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_1", "content": format!("used {TOKEN}, {KEY}")},
     ]});
-    let told_message = NewMessage { body: told.clone(), outcome: None };
+    let told_message = NewRunMessage { body: told.clone(), outcome: None };
     journal.record(vec![told_message], Vec::new()).await.unwrap();
     let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(stands.answer(), Some(ToolOutput::ok("used ***, ***")), "the model has been told");
+    assert_eq!(
+        stands.to_tool_output(),
+        Some(ToolOutput::ok("used ***, ***")),
+        "the model has been told"
+    );
     assert_eq!(messages(&world).await, [prompt, said, told], "as it was said");
     world.assert_holds(true, "the run goes on");
     journal.end(RunEnd::Done, Vec::new(), Vec::new()).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_core::Digest;
 use countersign_gate::{
-    CreateTokenError, Gate, PageSignIn, Question, Rulebook, Submitted, TokenRole, after,
+    AskOptions, CreateTokenError, Gate, PageSignIn, Rulebook, Submission, TokenRole, time_after,
 };
 
 use crate::world::{World, attended, call, writes};
@@ -19,9 +19,9 @@ async fn a_token_is_found_by_its_secret_until_it_is_revoked() {
     assert!(other.name.starts_with("agent-"), "{}", other.name);
     let world = world.reopened().await;
     let store = world.gate.store();
-    let digest = Digest::of(secret.as_bytes());
+    let digest = Digest::for_bytes(secret.as_bytes());
     assert_eq!(store.find_token(&digest).await.unwrap().map(|it| it.id), Some(kept.id));
-    assert_eq!(store.find_token(&Digest::of(b"")).await.unwrap(), None);
+    assert_eq!(store.find_token(&Digest::for_bytes(b"")).await.unwrap(), None);
     assert!(store.is_token_good(kept.id).await.unwrap());
 
     // As a command does it, beside the server.
@@ -52,14 +52,14 @@ async fn a_sign_in_ends_with_its_time_and_with_its_token() {
     let (token, _) = world.gate.create_token(TokenRole::Approver, Some("ana")).await.unwrap();
     let store = world.gate.store();
     let now = world.gate.clock().now();
-    let (cookie, page_secret) = (Digest::of(b"cookie"), Digest::of(b"page"));
+    let (cookie, page_secret) = (Digest::for_bytes(b"cookie"), Digest::for_bytes(b"page"));
     let sign_in = PageSignIn {
         name: "ana".to_owned(),
         role: TokenRole::Approver,
         token: Some(token.id),
         page_secret,
     };
-    let until = after(now, Duration::from_mins(1));
+    let until = time_after(now, Duration::from_mins(1));
     store.keep_sign_in(&cookie, sign_in.clone(), now, until).await.unwrap();
     assert_eq!(store.find_sign_in(&cookie, now).await.unwrap(), Some(sign_in));
     assert_eq!(store.find_sign_in(&cookie, until).await.unwrap(), None);
@@ -82,10 +82,10 @@ async fn the_servers_of_a_database_have_one_key() {
 #[tokio::test]
 async fn a_call_remembers_who_handed_it_in() {
     let world = World::new().await;
-    let question = Question { submitted_by: Some("t".to_owned()), ..Question::default() };
+    let question = AskOptions { submitted_by: Some("t".to_owned()), ..AskOptions::default() };
     let gate = &world.gate;
     let asked = gate.submit_with(call("Write"), writes(), &attended(), &question).await.unwrap();
-    let Submitted::Waiting(asked) = asked else { panic!("it asks: {asked:?}") };
+    let Submission::Waiting(asked) = asked else { panic!("it asks: {asked:?}") };
     let world = world.reopened().await;
     let kept = world.gate.store().approval(asked.id).await.unwrap().unwrap();
     assert_eq!(kept.basis.submitted_by.as_deref(), Some("t"));

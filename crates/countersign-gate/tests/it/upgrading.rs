@@ -1,7 +1,7 @@
 //! A record of before: brought up to date, it has no secrets, and its audit still holds.
 
-use countersign_core::{Approval, By, Decision, ProjectId, ToolOutput};
-use countersign_gate::{Act, ExecutionFilter, RunEnd};
+use countersign_core::{ApprovedBy, Decision, Execution, ProjectId, ToolOutput};
+use countersign_gate::{AuditAction, ExecutionFilter, RunEnd};
 
 use crate::database::Database;
 use crate::world::World;
@@ -31,7 +31,9 @@ async fn secrets_of_before_are_masked_and_the_audit_tells_so_and_holds() {
         let rows = world.gate.store().audit_rows(None, None, 100).await.unwrap();
         let acts = rows.iter().map(|row| serde_json::from_str(&row.body).unwrap());
         let masked: Vec<_> = acts
-            .filter_map(|act| if let Act::Masked { calls } = act { Some(calls) } else { None })
+            .filter_map(
+                |act| if let AuditAction::Masked { calls } = act { Some(calls) } else { None },
+            )
             .collect();
         assert_eq!(masked.iter().map(Vec::len).collect::<Vec<_>>(), [3], "told once");
         world = world.reopened().await;
@@ -46,12 +48,12 @@ async fn what_waited_before_waits_whole_and_is_masked_when_it_is_settled() {
     let world = World::on(Database::of_before()).await;
     let project = ProjectId::from(BEFORE);
     let [waiting] =
-        world.gate.store().waiting(&project, None, 9).await.unwrap().try_into().unwrap();
+        world.gate.store().waiting_requests(&project, None, 9).await.unwrap().try_into().unwrap();
     assert_eq!(waiting.call.input["content"], format!("TOKEN={WAITING}\n"));
     assert_eq!(waiting.digest, waiting.binding());
-    let no = Decision::Reject { by: By::Person("ana".into()), feedback: None };
+    let no = Decision::Reject { by: ApprovedBy::Person("ana".into()), feedback: None };
     world.gate.decide(waiting.id, no, None).await.unwrap();
-    let left = world.gate.left_behind(std::slice::from_ref(&project)).await.unwrap();
+    let left = world.gate.take_over_runs(std::slice::from_ref(&project)).await.unwrap();
     assert_eq!(left[0].project, project);
     let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
     let said = world.gate.store().messages(&project, &left[0].session).await.unwrap();
@@ -66,7 +68,7 @@ async fn a_project_of_before_has_a_uuid_and_is_found_by_its_old_id() {
     let world = World::on(Database::of_before()).await;
     let [kept] = world.gate.store().projects().await.unwrap().try_into().unwrap();
     assert_eq!(kept.project.id.as_str(), NOW);
-    assert_eq!(kept.project, countersign_gate::Project::of_root("/srv/shop"));
+    assert_eq!(kept.project, countersign_gate::Project::from_root("/srv/shop"));
     for id in [BEFORE, NOW].map(ProjectId::from) {
         let found = world.gate.store().project(&id).await.unwrap();
         assert_eq!(found.as_ref(), Some(&kept));
@@ -84,11 +86,11 @@ async fn a_project_of_before_has_a_uuid_and_is_found_by_its_old_id() {
     let alone = [r#"Ok("toolu_old")"#, ",toolu_old,"];
     assert!(rows.iter().any(|row| alone.iter().any(|text| row.contains(text))), "{dump}");
     let calls = calls(&world, &NOW.into()).await;
-    let mut answers = calls.iter().filter_map(Approval::answer);
+    let mut answers = calls.iter().filter_map(Execution::to_tool_output);
     assert!(answers.any(|it| it == ToolOutput::error("User rejected: keep ***")));
 }
 
-async fn calls(world: &World, project: &ProjectId) -> Vec<Approval> {
+async fn calls(world: &World, project: &ProjectId) -> Vec<Execution> {
     let all = ExecutionFilter::default();
     world.gate.store().executions(project, all, None, 9).await.unwrap()
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, RunId,
-    Side, Stance, Target, ToolCall,
+    ApprovalId, ApprovedBy, CallPlan, Decision, Effect, EffectTarget, Execution, InvalidCall,
+    PathClass, Planner, Preview, RunId, Supervision, ToolCall, WorkspaceSide,
 };
 use countersign_gate::{
-    DecideError, Event, Gate, ManualClock, NewRun, Passage, Rulebook, Settings, Submitted, Terms,
-    Timeouts, new_id,
+    Admission, DecideError, DecisionTimeouts, Event, Gate, GateSettings, ManualClock, NewRun,
+    Rulebook, Submission, SubmitOptions, new_id,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -29,7 +29,7 @@ impl World {
 
     /// A server on a database that may have something in it.
     pub(crate) async fn on(database: Database) -> Self {
-        let clock = Arc::new(ManualClock::at(Timestamp::UNIX_EPOCH));
+        let clock = Arc::new(ManualClock::starting_at(Timestamp::UNIX_EPOCH));
         let gate = open(&database, &clock).await;
         Self { gate, clock, database }
     }
@@ -47,7 +47,7 @@ impl World {
         if !ON_POSTGRES {
             return None;
         }
-        let settings = Settings::of(self.database.url.clone());
+        let settings = GateSettings::for_database(self.database.url.clone());
         let book = Arc::new(Rulebook::none());
         let gate = Gate::open(settings, self.clock.clone(), book).await.unwrap();
         gate.join().await.unwrap();
@@ -60,31 +60,34 @@ impl World {
         (world, asked.id)
     }
 
-    pub(crate) async fn ask(&self, tool: &str) -> Approval {
+    pub(crate) async fn ask(&self, tool: &str) -> Execution {
         match self.gate.submit(call(tool), writes(), &attended()).await.unwrap() {
-            Submitted::Waiting(approval) => *approval,
+            Submission::Waiting(approval) => *approval,
             other => panic!("expected a request, got {other:?}"),
         }
     }
 
-    pub(crate) async fn approve(&self, id: ApprovalId, by: &str) -> Result<Approval, DecideError> {
-        self.gate.decide(id, Decision::Approve { by: By::Person(by.into()) }, None).await
+    pub(crate) async fn approve(&self, id: ApprovalId, by: &str) -> Result<Execution, DecideError> {
+        self.gate.decide(id, Decision::Approve { by: ApprovedBy::Person(by.into()) }, None).await
     }
 
-    pub(crate) async fn reject(&self, id: ApprovalId, why: &str) -> Result<Approval, DecideError> {
-        let decision = Decision::Reject { by: By::Person("bo".into()), feedback: Some(why.into()) };
+    pub(crate) async fn reject(&self, id: ApprovalId, why: &str) -> Result<Execution, DecideError> {
+        let decision =
+            Decision::Reject { by: ApprovedBy::Person("bo".into()), feedback: Some(why.into()) };
         self.gate.decide(id, decision, None).await
     }
 
-    pub(crate) fn passing(&self, tool: &str) -> tokio::task::JoinHandle<Passage> {
+    pub(crate) fn passing(&self, tool: &str) -> tokio::task::JoinHandle<Admission> {
         let (gate, call) = (self.gate.clone(), call(tool));
-        tokio::spawn(async move { gate.pass(call, writes(), &attended()).await.unwrap() })
+        tokio::spawn(
+            async move { gate.submit_and_wait(call, writes(), &attended()).await.unwrap() },
+        )
     }
 
-    pub(crate) async fn first_waiting(&self) -> Approval {
+    pub(crate) async fn first_waiting(&self) -> Execution {
         loop {
             if let Some(first) =
-                self.gate.store().waiting(&"p".into(), None, 100).await.unwrap().pop()
+                self.gate.store().waiting_requests(&"p".into(), None, 100).await.unwrap().pop()
             {
                 return first;
             }
@@ -103,15 +106,17 @@ impl World {
 
 /// A server on a database; the next one that is opened like this takes the place of the one before.
 async fn open(database: &Database, clock: &Arc<ManualClock>) -> Gate {
-    let (timeouts, place) = (Timeouts::all(Duration::from_mins(1)), Some(database.path("")));
-    let settings = Settings { timeouts, place, ..Settings::of(database.url.clone()) };
+    let (timeouts, place) =
+        (DecisionTimeouts::uniform(Duration::from_mins(1)), Some(database.path("")));
+    let settings =
+        GateSettings { timeouts, place, ..GateSettings::for_database(database.url.clone()) };
     let gate = Gate::open(settings, clock.clone(), Arc::new(Rulebook::none())).await.unwrap();
     gate.join().await.unwrap();
     gate
 }
 
-pub(crate) fn attended() -> Terms {
-    Stance::Attended { auto_approve_read: true }.into()
+pub(crate) fn attended() -> SubmitOptions {
+    Supervision::Attended { auto_approve_read: true }.into()
 }
 
 pub(crate) fn call(tool: &str) -> ToolCall {
@@ -154,19 +159,19 @@ pub(crate) fn writes() -> Arc<dyn Planner> {
 }
 
 impl Planner for Fake {
-    fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
-        let place = Place { side: Side::Inside, special: None };
-        let target = Target::new("/ws/a", place);
+    fn plan(&self, _: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        let target = EffectTarget::new("/ws/a", place);
         let effects = match self {
             Self::Reads => vec![Effect::Read(target)],
             Self::Writes => vec![Effect::Write(target)],
-            Self::Invalid => return Err(Invalid("`file_path` is missing".into())),
+            Self::Invalid => return Err(InvalidCall("`file_path` is missing".into())),
             Self::Panics => panic!("a tool with a fault"),
         };
-        Ok(Plan::new(effects, "Write `a`"))
+        Ok(CallPlan::new(effects, "Write `a`"))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: vec![] })
     }
 }

@@ -11,15 +11,15 @@ mod world;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::{By, Decision, Status};
-use countersign_gate::{Gate, Passage, Rulebook, Settings, StoreError};
+use countersign_core::{ApprovedBy, Decision, ExecutionStatus};
+use countersign_gate::{Admission, Gate, GateSettings, Rulebook, StoreError};
 
 use crate::world::{World, attended, call, new_run, writes};
 
 /// Another server on the database of a world; `bus` carries its hints, if not the database itself.
 async fn another(world: &World, bus: Option<&str>) -> Gate {
     let bus = bus.map(str::to_owned);
-    let settings = Settings { bus, ..Settings::of(world.database.url.clone()) };
+    let settings = GateSettings { bus, ..GateSettings::for_database(world.database.url.clone()) };
     let book = Arc::new(Rulebook::none());
     let gate = Gate::open(settings, world.clock.clone(), book).await.unwrap();
     gate.join().await.unwrap();
@@ -27,14 +27,14 @@ async fn another(world: &World, bus: Option<&str>) -> Gate {
 }
 
 fn approve() -> Decision {
-    Decision::Approve { by: By::Person("ana".into()) }
+    Decision::Approve { by: ApprovedBy::Person("ana".into()) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_that_come_to_an_empty_database_at_once_make_it_once() {
     let database = database::Database::new();
     let opening = (0..4).map(|_| {
-        let settings = Settings::of(database.url.clone());
+        let settings = GateSettings::for_database(database.url.clone());
         let clock = Arc::new(countersign_gate::SystemClock);
         tokio::spawn(Gate::open(settings, clock, Arc::new(Rulebook::none())))
     });
@@ -47,7 +47,7 @@ async fn servers_that_come_to_an_empty_database_at_once_make_it_once() {
 async fn a_database_of_a_later_version_is_left_alone() {
     let world = World::new().await;
     world.database.sql("INSERT INTO migrations VALUES (1000)");
-    let settings = Settings::of(world.database.url.clone());
+    let settings = GateSettings::for_database(world.database.url.clone());
     let opened = Gate::open(settings, world.clock.clone(), Arc::new(Rulebook::none())).await;
     assert!(matches!(opened.err(), Some(StoreError::Migration(_))));
 }
@@ -61,7 +61,7 @@ async fn a_decision_at_one_server_wakes_who_waits_at_another() {
         let passing = world.passing("Write");
         let asked = world.first_waiting().await;
         other.decide(asked.id, approve(), Some(asked.digest)).await.unwrap();
-        let Passage::Permitted(permit) = passing.await.unwrap() else { panic!("not permitted") };
+        let Admission::Permitted(permit) = passing.await.unwrap() else { panic!("not permitted") };
         assert_eq!(permit.approval(), asked.id);
     }
 }
@@ -73,7 +73,7 @@ async fn with_a_dead_bus_a_look_finds_the_decision() {
     let dead = another(&world, Some("nats://127.0.0.1:9")).await;
     let passing = tokio::spawn({
         let dead = dead.clone();
-        async move { dead.pass(call("Write"), writes(), &attended()).await.unwrap() }
+        async move { dead.submit_and_wait(call("Write"), writes(), &attended()).await.unwrap() }
     });
     let asked = world.first_waiting().await;
     world.approve(asked.id, "ana").await.unwrap();
@@ -81,7 +81,7 @@ async fn with_a_dead_bus_a_look_finds_the_decision() {
         world.clock.advance(Duration::from_secs(1));
         tokio::task::yield_now().await;
     }
-    assert!(matches!(passing.await.unwrap(), Passage::Permitted(_)));
+    assert!(matches!(passing.await.unwrap(), Admission::Permitted(_)));
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn of_deciders_at_two_servers_exactly_one_wins() {
     let other = another(&world, None).await;
     for _ in 0..20 {
         let id = world.ask("Bash").await.id;
-        let no = Decision::Reject { by: By::Person("bo".into()), feedback: None };
+        let no = Decision::Reject { by: ApprovedBy::Person("bo".into()), feedback: None };
         let (yes, no) = tokio::join!(world.approve(id, "ana"), other.decide(id, no, None));
         assert_ne!(yes.is_ok(), no.is_ok());
         let (here, there) = tokio::join!(world.gate.start(id), other.start(id));
@@ -104,7 +104,7 @@ async fn of_deciders_at_two_servers_exactly_one_wins() {
 /// Moves the time on until a run is left behind for a server that watches: not faster than it looks,
 /// since after a gap of its own it begins to count anew.
 async fn until_left(world: &World, heir: &Gate) {
-    while heir.left_behind(&["p".into()]).await.unwrap().is_empty() {
+    while heir.take_over_runs(&["p".into()]).await.unwrap().is_empty() {
         world.clock.advance(Duration::from_millis(500));
         for _ in 0..8 {
             tokio::task::yield_now().await;
@@ -120,8 +120,8 @@ async fn a_server_that_no_longer_moves_is_fenced_and_changes_nothing_any_more() 
     let journal = world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let asked = world.ask("Write").await;
     let heir = another(&world, None).await;
-    assert!(heir.left_behind(&["p".into()]).await.unwrap().is_empty(), "its driver is alive");
-    heir.keep_membership();
+    assert!(heir.take_over_runs(&["p".into()]).await.unwrap().is_empty(), "its driver is alive");
+    heir.spawn_membership_watch();
     // The world's own server shows no life: nobody keeps its membership.
     until_left(&world, &heir).await;
     let late = world.gate.decide(asked.id, approve(), None).await.unwrap_err();
@@ -129,9 +129,9 @@ async fn a_server_that_no_longer_moves_is_fenced_and_changes_nothing_any_more() 
     let late = journal.record(vec![], vec![]).await.unwrap_err();
     assert!(matches!(late, StoreError::Fenced), "{late:?}");
     assert!(world.gate.is_fenced());
-    assert!(matches!(world.gate.still_in_charge().await, Err(StoreError::Fenced)));
+    assert!(matches!(world.gate.ensure_not_fenced().await, Err(StoreError::Fenced)));
     let stands = heir.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(stands.status(), Status::AwaitingApproval, "what waited still waits");
+    assert_eq!(stands.status(), ExecutionStatus::AwaitingApproval, "what waited still waits");
     world.gate.join().await.unwrap();
     world.gate.decide(asked.id, approve(), None).await.unwrap();
 }
@@ -141,13 +141,13 @@ async fn a_server_that_moves_is_left_alone_however_long_it_takes() {
     let world = World::new().await;
     let other = another(&world, None).await;
     world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
-    other.keep_membership();
+    other.spawn_membership_watch();
     for n in 0..60 {
         world.clock.advance(Duration::from_secs(1));
-        world.gate.still_in_charge().await.unwrap();
+        world.gate.ensure_not_fenced().await.unwrap();
         world.ask(&format!("Write{n}")).await;
     }
-    assert!(other.left_behind(&["p".into()]).await.unwrap().is_empty());
+    assert!(other.take_over_runs(&["p".into()]).await.unwrap().is_empty());
     assert!(!world.gate.is_fenced());
 }
 
@@ -158,7 +158,7 @@ async fn a_server_that_nobody_could_see_is_not_taken_for_dead() {
     let world = World::new().await;
     world.gate.begin_run(new_run("s")).await.unwrap().unwrap();
     let watcher = another(&world, None).await;
-    watcher.keep_membership();
+    watcher.spawn_membership_watch();
     for _ in 0..5 {
         let before = watcher.store().commits();
         while watcher.store().commits() == before {
@@ -166,8 +166,8 @@ async fn a_server_that_nobody_could_see_is_not_taken_for_dead() {
             tokio::task::yield_now().await;
         }
     }
-    assert!(watcher.left_behind(&["p".into()]).await.unwrap().is_empty());
-    world.gate.still_in_charge().await.unwrap();
+    assert!(watcher.take_over_runs(&["p".into()]).await.unwrap().is_empty());
+    world.gate.ensure_not_fenced().await.unwrap();
 }
 
 /// Connections are cut again and again in the middle of writing: nothing is lost and nothing doubled.
@@ -182,7 +182,7 @@ async fn lost_connections_lose_nothing_and_double_nothing() {
             tokio::spawn(async move {
                 for _ in 0..10 {
                     let asked = gate.submit(call("Bash"), writes(), &attended()).await.unwrap();
-                    let countersign_gate::Submitted::Waiting(asked) = asked else { panic!() };
+                    let countersign_gate::Submission::Waiting(asked) = asked else { panic!() };
                     gate.decide(asked.id, approve(), None).await.unwrap();
                     gate.start(asked.id).await.unwrap().unwrap();
                     let done = Ok(countersign_core::ToolOutput::ok("done"));

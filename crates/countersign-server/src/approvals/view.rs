@@ -1,6 +1,6 @@
 //! A request for approval as REST clients see it: what the socket shows, by REST's names.
 
-use countersign_core::{Approval, By, Status};
+use countersign_core::{ApprovedBy, Execution, ExecutionStatus};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::socket::request::{
     RiskLevel,
 };
 use crate::status::CallStatus;
-use crate::tools::view::{CallOutcome, Origin};
+use crate::tools::view::{CallOrigin, CallOutcome};
 
 /// A request for approval, and what became of it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,7 +25,7 @@ pub(crate) struct ApprovalView {
     #[schema(required)]
     run_id: Option<String>,
     /// Who asked: our own agent, one whose tools a client runs, or another program.
-    origin: Origin,
+    origin: CallOrigin,
     /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -66,7 +66,7 @@ pub(crate) struct ApprovalView {
     #[schema(required, value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
     #[serde(flatten)]
-    decided: Judgement,
+    decided: DecisionRecord,
     /// Why it failed, or did not get to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -83,7 +83,7 @@ pub(crate) struct ApprovalView {
 
 /// Who decided, when, and what they said; left out where nobody did.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Judgement {
+pub(crate) struct DecisionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) decided_by: Option<String>,
@@ -95,34 +95,40 @@ pub(crate) struct Judgement {
     pub(crate) feedback: Option<String>,
 }
 
-impl Judgement {
-    pub(crate) fn of(approval: &Approval) -> Self {
-        use countersign_core::State;
-        let of = |by: &By, at: &Timestamp| (Some(by.to_string()), Some(*at));
+impl DecisionRecord {
+    pub(crate) fn from_execution(approval: &Execution) -> Self {
+        use countersign_core::ExecutionState;
+        let of = |by: &ApprovedBy, at: &Timestamp| (Some(by.to_string()), Some(*at));
         let (decided_by, decided_at) = match &approval.state {
-            State::Approved { by, at, .. } | State::Rejected { by, at, .. } => of(by, at),
-            State::Executing { by, approved_at, .. } | State::Completed { by, approved_at, .. } => {
-                of(by, approved_at)
+            ExecutionState::Approved { by, at, .. } | ExecutionState::Rejected { by, at, .. } => {
+                of(by, at)
             }
-            State::Failed { by, .. } => (by.as_ref().map(By::to_string), None),
-            State::Pending
-            | State::AwaitingApproval { .. }
-            | State::Timeout { .. }
-            | State::Cancelled { .. } => (None, None),
+            ExecutionState::Executing { by, approved_at, .. }
+            | ExecutionState::Completed { by, approved_at, .. } => of(by, approved_at),
+            ExecutionState::Failed { by, .. } => (by.as_ref().map(ApprovedBy::to_string), None),
+            ExecutionState::Pending
+            | ExecutionState::AwaitingApproval { .. }
+            | ExecutionState::Timeout { .. }
+            | ExecutionState::Cancelled { .. } => (None, None),
         };
-        Self { decided_by, decided_at, feedback: approval.state.words().map(str::to_owned) }
+        Self {
+            decided_by,
+            decided_at,
+            feedback: approval.state.decision_comment().map(str::to_owned),
+        }
     }
 }
 
 impl ApprovalView {
-    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
+    pub(crate) fn new(approval: Execution, context: CallContext) -> Self {
         let (tool_id, status) = (approval.call.id.to_string(), approval.status());
         let session_id = approval.call.session.to_string();
         let run_id = approval.call.run.map(|run| run.to_string());
-        let (origin, decided) = (Origin::of(&approval.call), Judgement::of(&approval));
+        let (origin, decided) =
+            (CallOrigin::from_call(&approval.call), DecisionRecord::from_execution(&approval));
         let replaced_by = approval.replaced_by().map(|id| id.to_string());
-        let CallOutcome { error, error_type, .. } = CallOutcome::of(&approval);
-        let error = error.filter(|_| status == Status::Failed);
+        let CallOutcome { error, error_type, .. } = CallOutcome::from_execution(&approval);
+        let error = error.filter(|_| status == ExecutionStatus::Failed);
         let shown = ApprovalRequest::new(approval, context);
         Self {
             approval_id: shown.request_id,

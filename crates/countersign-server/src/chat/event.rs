@@ -2,22 +2,24 @@
 
 mod data;
 
-use countersign_core::{Approval, ApprovalId, Event, ExecutionId, Preview, ProjectId, Status};
-use countersign_gate::{Entry, Gate, Live, News, StoreError};
+use countersign_core::{
+    ApprovalId, Event, Execution, ExecutionId, ExecutionStatus, Preview, ProjectId,
+};
+use countersign_gate::{Gate, LiveEvent, LiveUpdate, LogEntry, StoreError};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use self::data::{
-    ApprovalAsked, ApprovalDecided, At, ChatDelta, ChatMessage, ChatNotice, ChatRetry,
-    ExecutionSignal, PreimageView, PreviewRequested, Received, ResultAck, ResultRefused, Role,
-    RunDone, RunError, RunResumed, RunStarted, ToolOutput, ToolResult, ToolState, ToolUndone,
-    ToolWanted,
+    ApprovalAsked, ApprovalDecided, ChatDelta, ChatMessage, ChatNotice, ChatRetry, ChatRole,
+    EventContext, ExecutionSignal, PreimageView, PreviewRequested, ResultAck, ResultAckStatus,
+    ResultRefused, RunDone, RunError, RunResumed, RunStarted, ToolOutput, ToolResult, ToolState,
+    ToolUndone, ToolUseEvent,
 };
-pub(crate) use self::data::{Gap, RoleTold};
+pub(crate) use self::data::{ExecutorRoleEvent, LogGap};
 use crate::approvals::view::ApprovalView;
 use crate::call_context::ContextLookup;
-use crate::socket::message::mending_in_words;
+use crate::socket::message::describe_mending;
 use crate::tools::lease::LeaseView;
 use crate::tools::view::{CallOutcome, WaitingFor};
 
@@ -48,7 +50,7 @@ pub(crate) enum StreamEvent {
     /// This client stands by because another one runs the project's calls, or now runs them itself. Not
     /// in the log.
     #[serde(rename = "executor.role")]
-    ExecutorRole(RoleTold),
+    ExecutorRole(ExecutorRoleEvent),
     /// What came of a call that ran elsewhere was taken in.
     #[serde(rename = "tool.result_ack")]
     ResultAck(ResultAck),
@@ -64,7 +66,7 @@ pub(crate) enum StreamEvent {
     Output(ToolOutput),
     /// The model wants to use a tool.
     #[serde(rename = "tool.use")]
-    ToolUse(ToolWanted),
+    ToolUse(ToolUseEvent),
     /// A tool answered, or did not get to.
     #[serde(rename = "tool.result")]
     ToolResult(ToolResult),
@@ -95,12 +97,12 @@ pub(crate) enum StreamEvent {
     RunError(RunError),
     /// The numbers from one to another are forgotten; what follows comes after them.
     #[serde(rename = "stream.gap")]
-    Gap(Gap),
+    Gap(LogGap),
 }
 
 impl StreamEvent {
     /// Returns the name, and the data as JSON.
-    pub(crate) fn written(&self) -> serde_json::Result<(&'static str, String)> {
+    pub(crate) fn encode(&self) -> serde_json::Result<(&'static str, String)> {
         use serde_json::to_string as json;
         Ok(match self {
             Self::ApprovalRequest(data) => ("tool.approval_request", json(data)?),
@@ -129,12 +131,12 @@ impl StreamEvent {
     }
 
     /// Returns what an entry of a project's log says; none for what the stream does not tell.
-    pub(crate) async fn of_entry(
+    pub(crate) async fn from_entry(
         gate: &Gate,
         project: &ProjectId,
-        entry: Entry,
+        entry: LogEntry,
     ) -> Result<Option<Self>, StoreError> {
-        let at = At {
+        let at = EventContext {
             timestamp: entry.at,
             session_id: entry.session.map(|session| session.to_string()),
             run_id: entry.run.map(|run| run.to_string()),
@@ -143,15 +145,15 @@ impl StreamEvent {
             Event::RunStarted { model, tools } => Self::RunStarted(RunStarted { model, tools, at }),
             Event::RunResumed => Self::RunResumed(RunResumed { at }),
             Event::ConversationMended { removed, added } => {
-                Self::Notice(ChatNotice { message: mending_in_words(removed, added), at })
+                Self::Notice(ChatNotice { message: describe_mending(removed, added), at })
             }
             Event::Prompt { text } => {
-                Self::Message(ChatMessage { role: Role::User, content: text, at })
+                Self::Message(ChatMessage { role: ChatRole::User, content: text, at })
             }
             Event::Text { text } => {
-                Self::Message(ChatMessage { role: Role::Assistant, content: text, at })
+                Self::Message(ChatMessage { role: ChatRole::Assistant, content: text, at })
             }
-            Event::ToolUse { id, name, input, agent } => Self::ToolUse(ToolWanted {
+            Event::ToolUse { id, name, input, agent } => Self::ToolUse(ToolUseEvent {
                 tool_use_id: id.to_string(),
                 tool_name: name,
                 tool_input: input,
@@ -171,14 +173,17 @@ impl StreamEvent {
             event @ (Event::ApprovalRequested { .. }
             | Event::Rehearsed { .. }
             | Event::ApprovalResolved { .. }
-            | Event::ExecutionSignal { .. }) => return Self::of_approval(gate, event, at).await,
+            | Event::ExecutionSignal { .. }) => {
+                return Self::from_execution_event(gate, event, at).await;
+            }
             Event::ToolState { execution, tool_name, status, executor, .. } => {
-                let waiting_for = WaitingFor::of(status, executor);
-                state(gate, project, (execution, tool_name, status, waiting_for), at).await?
+                let waiting_for = WaitingFor::for_status(status, executor);
+                tool_state_event(gate, project, (execution, tool_name, status, waiting_for), at)
+                    .await?
             }
             Event::ClientLookWanted { execution, .. } => {
                 // Whoever comes later finds that nobody waits for it any more.
-                let call = gate.store().look_wanted(execution).await?;
+                let call = gate.store().find_requested_look(execution).await?;
                 return Ok(call.map(|call| {
                     Self::PreviewRequest(PreviewRequested {
                         tool_id: execution.to_string(),
@@ -190,7 +195,7 @@ impl StreamEvent {
             }
             Event::ResultReceived { execution } => Self::ResultAck(ResultAck {
                 tool_id: execution.to_string(),
-                status: Received::Received,
+                status: ResultAckStatus::Received,
                 at,
             }),
             Event::ResultRefused { execution, reason } => {
@@ -206,18 +211,22 @@ impl StreamEvent {
     }
 
     /// Returns what an event says that needs a look at the approval.
-    async fn of_approval(gate: &Gate, event: Event, at: At) -> Result<Option<Self>, StoreError> {
+    async fn from_execution_event(
+        gate: &Gate,
+        event: Event,
+        at: EventContext,
+    ) -> Result<Option<Self>, StoreError> {
         match event {
             Event::ApprovalRequested { approval } => {
-                let asked = asked(gate, approval, at.timestamp).await?;
+                let asked = load_approval_asked(gate, approval, at.timestamp).await?;
                 Ok(asked.map(|asked| Self::ApprovalRequest(Box::new(asked))))
             }
             Event::Rehearsed { approval } => {
-                let asked = asked(gate, approval, at.timestamp).await?;
+                let asked = load_approval_asked(gate, approval, at.timestamp).await?;
                 Ok(asked.map(|asked| Self::Rehearsed(Box::new(asked))))
             }
             Event::ApprovalResolved { approval, status, by, feedback, .. } => {
-                decided(gate, approval, (status, by, feedback), at).await
+                approval_decided_event(gate, approval, (status, by, feedback), at).await
             }
             Event::ExecutionSignal { approval, holder, .. } => {
                 let call = gate.store().approval(approval).await?;
@@ -229,9 +238,9 @@ impl StreamEvent {
     }
 
     /// Returns what a client is told that has a call; none if it no longer has.
-    pub(crate) fn signal(call: Approval, now: Timestamp) -> Option<Self> {
-        let lease = LeaseView::of(&call)?;
-        let at = At {
+    pub(crate) fn signal(call: Execution, now: Timestamp) -> Option<Self> {
+        let lease = LeaseView::from_execution(&call)?;
+        let at = EventContext {
             timestamp: now,
             session_id: Some(call.call.session.to_string()),
             run_id: call.call.run.map(|run| run.to_string()),
@@ -239,7 +248,7 @@ impl StreamEvent {
         // What nobody was asked about runs in the form in which it was judged.
         let tool_params = call.input_to_run().into_owned();
         let preimages = call.preview.as_ref().map(Preview::preimages).unwrap_or_default();
-        let preimages = preimages.iter().map(PreimageView::of).collect();
+        let preimages = preimages.iter().map(PreimageView::from_preimage).collect();
         Some(Self::Signal(ExecutionSignal {
             tool_id: call.call.id.to_string(),
             tool_name: call.call.tool_name,
@@ -252,31 +261,31 @@ impl StreamEvent {
     }
 
     /// Returns what is happening at this moment.
-    pub(crate) fn of_live(live: Live, now: Timestamp) -> Self {
-        let at = At {
+    pub(crate) fn from_live(live: LiveUpdate, now: Timestamp) -> Self {
+        let at = EventContext {
             timestamp: now,
             session_id: Some(live.session.to_string()),
             run_id: live.run.map(|run| run.to_string()),
         };
         match live.news {
-            News::ToolOutput { execution, text } => {
+            LiveEvent::ToolOutput { execution, text } => {
                 Self::Output(ToolOutput { tool_id: execution.to_string(), text, at })
             }
-            News::TextDelta(text) => Self::Delta(ChatDelta { text, at }),
-            News::Retry { attempt, wait_ms, reason } => {
+            LiveEvent::TextDelta(text) => Self::Delta(ChatDelta { text, at }),
+            LiveEvent::Retry { attempt, wait_ms, reason } => {
                 Self::Retry(ChatRetry { attempt, wait_ms, reason, at })
             }
         }
     }
 }
 
-async fn asked(
+async fn load_approval_asked(
     gate: &Gate,
     id: ApprovalId,
     timestamp: Timestamp,
 ) -> Result<Option<ApprovalAsked>, StoreError> {
     let Some(approval) = gate.store().approval(id).await? else { return Ok(None) };
-    let timeout_seconds = seconds_given(gate, &approval).await?;
+    let timeout_seconds = seconds_to_decide(gate, &approval).await?;
     let description = approval.summary.clone();
     let context = ContextLookup::new(gate.store()).find(&approval).await?;
     let approval = ApprovalView::new(approval, context);
@@ -284,27 +293,27 @@ async fn asked(
 }
 
 /// How long people have. Once it is settled that is no longer kept: then it is what they have today.
-async fn seconds_given(gate: &Gate, approval: &Approval) -> Result<u64, StoreError> {
+async fn seconds_to_decide(gate: &Gate, approval: &Execution) -> Result<u64, StoreError> {
     if let Some(deadline) = approval.deadline() {
         let given = deadline.duration_since(approval.created_at);
         // Both moments are rounded, each in its way.
         return Ok(u64::try_from((given.as_millis() + 500) / 1000).unwrap_or_default());
     }
     let timeouts = gate.timeouts(&approval.call.project).await?;
-    Ok(timeouts.of(approval.risk).as_secs())
+    Ok(timeouts.for_risk(approval.risk).as_secs())
 }
 
-async fn decided(
+async fn approval_decided_event(
     gate: &Gate,
     id: ApprovalId,
-    (status, decided_by, feedback): (Status, Option<String>, Option<String>),
-    at: At,
+    (status, decided_by, feedback): (ExecutionStatus, Option<String>, Option<String>),
+    at: EventContext,
 ) -> Result<Option<StreamEvent>, StoreError> {
     let Some(approval) = gate.store().approval(id).await? else { return Ok(None) };
     Ok(Some(StreamEvent::ApprovalDecided(ApprovalDecided {
         approval_id: id.to_string(),
         tool_id: approval.call.id.to_string(),
-        waiting_for: WaitingFor::of(status, approval.call.executor),
+        waiting_for: WaitingFor::for_status(status, approval.call.executor),
         tool_name: approval.call.tool_name,
         status: status.into(),
         decided_by,
@@ -313,21 +322,26 @@ async fn decided(
     })))
 }
 
-async fn state(
+async fn tool_state_event(
     gate: &Gate,
     project: &ProjectId,
-    (id, tool_name, status, waiting_for): (ExecutionId, String, Status, Option<WaitingFor>),
-    at: At,
+    (id, tool_name, status, waiting_for): (
+        ExecutionId,
+        String,
+        ExecutionStatus,
+        Option<WaitingFor>,
+    ),
+    at: EventContext,
 ) -> Result<StreamEvent, StoreError> {
     let client_connected = match waiting_for {
-        Some(WaitingFor::Client) => Some(gate.store().client_of(project).await?.is_some()),
+        Some(WaitingFor::Client) => Some(gate.store().connected_client(project).await?.is_some()),
         Some(WaitingFor::Caller) | None => None,
     };
     let failure = match status {
-        Status::Failed => gate.store().execution(project, id).await?,
+        ExecutionStatus::Failed => gate.store().execution(project, id).await?,
         _ => None,
     };
-    let failure = failure.map(|call| CallOutcome::of(&call)).unwrap_or_default();
+    let failure = failure.map(|call| CallOutcome::from_execution(&call)).unwrap_or_default();
     Ok(StreamEvent::ToolState(ToolState {
         tool_id: id.to_string(),
         tool_name,

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use countersign_core::{Event, ExecutionId, Executor, ProjectId, SessionId, Status};
-use countersign_gate::{Entry, Follow, Seen, StoreError, after};
+use countersign_core::{Event, ExecutionId, ExecutionStatus, Executor, ProjectId, SessionId};
+use countersign_gate::{LogEntry, LogFollower, LogFollowerItem, StoreError, time_after};
 use tokio::sync::{broadcast, watch};
 
 use super::event::StreamEvent;
@@ -24,7 +24,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// One event, ready to be sent.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct StreamFrame {
     /// Its number in the log; what is live has none.
     pub(crate) seq: Option<u64>,
     pub(crate) session: Option<SessionId>,
@@ -38,11 +38,11 @@ pub(crate) struct Frame {
 
 /// The hubs of all projects.
 #[derive(Default)]
-pub(crate) struct Hubs(Mutex<HashMap<ProjectId, Arc<Hub>>>);
+pub(crate) struct StreamHubs(Mutex<HashMap<ProjectId, Arc<StreamHub>>>);
 
 /// What the listeners of one project share.
-pub(crate) struct Hub {
-    frames: broadcast::Sender<Arc<Frame>>,
+pub(crate) struct StreamHub {
+    frames: broadcast::Sender<Arc<StreamFrame>>,
     /// The number up to which everything was handed on. Locked while it is, so that who joins knows
     /// exactly what it still has to read.
     handed: Mutex<u64>,
@@ -50,9 +50,13 @@ pub(crate) struct Hub {
     approved: watch::Sender<u64>,
 }
 
-impl Hubs {
+impl StreamHubs {
     /// Returns the hub of a project; starts it where nobody listened before.
-    pub(crate) async fn of(&self, app: &App, project: &ProjectId) -> Result<Arc<Hub>, StoreError> {
+    pub(crate) async fn get_or_start(
+        &self,
+        app: &App,
+        project: &ProjectId,
+    ) -> Result<Arc<StreamHub>, StoreError> {
         if let Some(hub) = self.lock().get(project) {
             return Ok(hub.clone());
         }
@@ -64,37 +68,37 @@ impl Hubs {
             return Ok(hub.clone());
         }
         let frames = broadcast::channel(BEHIND).0;
-        let hub = Hub { frames, handed: Mutex::new(head), approved: watch::channel(0).0 };
+        let hub = StreamHub { frames, handed: Mutex::new(head), approved: watch::channel(0).0 };
         let hub = Arc::new(hub);
         hubs.insert(project.clone(), hub.clone());
-        tokio::spawn(hand_on(app.clone(), project.clone(), hub.clone(), follow));
+        tokio::spawn(forward_log(app.clone(), project.clone(), hub.clone(), follow));
         Ok(hub)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Arc<Hub>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Arc<StreamHub>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Hub {
+impl StreamHub {
     /// Joins: returns what comes from now on, and the number after which that begins.
-    pub(crate) fn join(&self) -> (broadcast::Receiver<Arc<Frame>>, u64) {
+    pub(crate) fn join(&self) -> (broadcast::Receiver<Arc<StreamFrame>>, u64) {
         let handed = self.lock();
         (self.frames.subscribe(), *handed)
     }
 
     /// Returns what changes when there may be a call for a client to run.
-    pub(crate) fn approved(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe_approvals(&self) -> watch::Receiver<u64> {
         self.approved.subscribe()
     }
 
     /// Returns the number up to which everything was handed on.
-    pub(crate) fn handed(&self) -> u64 {
+    pub(crate) fn last_published_seq(&self) -> u64 {
         *self.lock()
     }
 
     /// Passes over an entry that nobody listens for; returns whether that is so.
-    fn pass_over(&self, seq: u64) -> bool {
+    fn skip_without_listeners(&self, seq: u64) -> bool {
         let mut handed = self.lock();
         let nobody = self.frames.receiver_count() == 0;
         if nobody {
@@ -103,7 +107,7 @@ impl Hub {
         nobody
     }
 
-    fn hand(&self, frame: Frame) {
+    fn publish(&self, frame: StreamFrame) {
         let mut handed = self.lock();
         *handed = frame.seq.unwrap_or(*handed);
         // Nobody there any more is fine: the log keeps it.
@@ -115,12 +119,12 @@ impl Hub {
     }
 }
 
-impl Frame {
+impl StreamFrame {
     /// Returns an entry of the log as it is sent.
-    pub(crate) async fn of_entry(
+    pub(crate) async fn from_entry(
         app: &App,
         project: &ProjectId,
-        entry: Entry,
+        entry: LogEntry,
     ) -> Result<Self, StoreError> {
         let (seq, session) = (entry.seq, entry.session.clone());
         let holder = match &entry.event {
@@ -136,14 +140,14 @@ impl Frame {
             | Event::ResultRefused { execution, .. } => Some(*execution),
             _ => None,
         };
-        let event = StreamEvent::of_entry(&app.gate, project, entry).await?;
-        let bytes = event.map(|event| written(Some(seq), &event)).unwrap_or_default();
+        let event = StreamEvent::from_entry(&app.gate, project, entry).await?;
+        let bytes = event.map(|event| encode_event(Some(seq), &event)).unwrap_or_default();
         Ok(Self { seq: Some(seq), session, holder, execution, bytes })
     }
 }
 
 /// Hands on what happens in a project until the server stops.
-async fn hand_on(app: App, project: ProjectId, hub: Arc<Hub>, mut follow: Follow) {
+async fn forward_log(app: App, project: ProjectId, hub: Arc<StreamHub>, mut follow: LogFollower) {
     loop {
         let seen = tokio::select! {
             seen = follow.next() => seen,
@@ -151,24 +155,30 @@ async fn hand_on(app: App, project: ProjectId, hub: Arc<Hub>, mut follow: Follow
         };
         match seen {
             None => return,
-            Some(Ok(Seen::Live(live))) => {
+            Some(Ok(LogFollowerItem::Live(live))) => {
                 let session = Some(live.session.clone());
-                let event = StreamEvent::of_live(live, app.gate.clock().now());
-                let bytes = written(None, &event);
-                hub.hand(Frame { seq: None, session, holder: None, execution: None, bytes });
+                let event = StreamEvent::from_live(live, app.gate.clock().now());
+                let bytes = encode_event(None, &event);
+                hub.publish(StreamFrame {
+                    seq: None,
+                    session,
+                    holder: None,
+                    execution: None,
+                    bytes,
+                });
             }
-            Some(Ok(Seen::Logged(entry))) if hub.pass_over(entry.seq) => {}
-            Some(Ok(Seen::Logged(entry))) => {
+            Some(Ok(LogFollowerItem::Logged(entry))) if hub.skip_without_listeners(entry.seq) => {}
+            Some(Ok(LogFollowerItem::Logged(entry))) => {
                 let is_approval = may_be_for_a_client(&entry.event);
-                match whatever_it_takes(&app, &project, entry).await {
-                    Some(frame) => hub.hand(frame),
+                match build_frame_with_retry(&app, &project, entry).await {
+                    Some(frame) => hub.publish(frame),
                     None => return,
                 }
                 if is_approval {
                     hub.approved.send_modify(|count| *count += 1);
                 }
             }
-            Some(Err(error)) => rest(&app, &error).await,
+            Some(Err(error)) => pause_after_error(&app, &error).await,
         }
     }
 }
@@ -177,35 +187,39 @@ async fn hand_on(app: App, project: ProjectId, hub: Arc<Hub>, mut follow: Follow
 fn may_be_for_a_client(event: &Event) -> bool {
     match event {
         Event::ToolState { status, executor, .. } => {
-            *status == Status::Approved && *executor == Executor::Client
+            *status == ExecutionStatus::Approved && *executor == Executor::Client
         }
-        Event::ApprovalResolved { status, .. } => *status == Status::Approved,
+        Event::ApprovalResolved { status, .. } => *status == ExecutionStatus::Approved,
         _ => false,
     }
 }
 
 /// Writes an entry out, however long the database is away; none if the server stops first.
-async fn whatever_it_takes(app: &App, project: &ProjectId, entry: Entry) -> Option<Frame> {
+async fn build_frame_with_retry(
+    app: &App,
+    project: &ProjectId,
+    entry: LogEntry,
+) -> Option<StreamFrame> {
     loop {
-        match Frame::of_entry(app, project, entry.clone()).await {
+        match StreamFrame::from_entry(app, project, entry.clone()).await {
             Ok(frame) => return Some(frame),
             Err(_) if app.stopping.is_cancelled() => return None,
-            Err(error) => rest(app, &error).await,
+            Err(error) => pause_after_error(app, &error).await,
         }
     }
 }
 
-async fn rest(app: &App, error: &StoreError) {
+async fn pause_after_error(app: &App, error: &StoreError) {
     tracing::error!(error = error as &dyn std::error::Error, "streams wait for the log");
     let clock = app.gate.clock();
-    let until = after(clock.now(), REST);
+    let until = time_after(clock.now(), REST);
     tokio::select! { () = clock.sleep_until(until) => {}, () = app.stopping.cancelled() => {} }
 }
 
 /// Writes an event as it goes over the wire.
-pub(crate) fn written(seq: Option<u64>, event: &StreamEvent) -> Bytes {
+pub(crate) fn encode_event(seq: Option<u64>, event: &StreamEvent) -> Bytes {
     let number = seq.map(|seq| format!("id: {seq}\n")).unwrap_or_default();
-    match event.written() {
+    match event.encode() {
         Ok((name, data)) => format!("{number}event: {name}\ndata: {data}\n\n").into(),
         Err(error) => {
             tracing::error!(%error, "an event cannot be written");

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use countersign_core::{Approval, ExecutionId, ProjectId, SessionId};
-use countersign_gate::{Entry, StoreError};
+use countersign_core::{Execution, ExecutionId, ProjectId, SessionId};
+use countersign_gate::{LogEntry, StoreError};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::event::{Gap, RoleTold, StreamEvent};
-use super::hub::{Frame, Hub, written};
-use super::post::{Client, Post};
-use crate::access::Caller;
+use super::event::{ExecutorRoleEvent, LogGap, StreamEvent};
+use super::executor_slot::{ExecutingClient, ExecutorSlot};
+use super::hub::{StreamFrame, StreamHub, encode_event};
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
 
 /// How often a listener hears that the server is there.
@@ -27,66 +27,66 @@ const PAGE: usize = 64;
 /// What every stream begins with: that it is there, and how soon to come back.
 const HELLO: &str = ": countersign\nretry: 1000\n\n";
 
-pub(crate) struct Listener {
+pub(crate) struct StreamListener {
     app: App,
     project: ProjectId,
     /// The only conversation it wants to hear of.
     session: Option<SessionId>,
-    hub: Arc<Hub>,
-    frames: broadcast::Receiver<Arc<Frame>>,
+    hub: Arc<StreamHub>,
+    frames: broadcast::Receiver<Arc<StreamFrame>>,
     /// What is to be sent before anything else.
     first: VecDeque<Bytes>,
-    page: VecDeque<Entry>,
+    page: VecDeque<LogEntry>,
     /// The number up to which everything was sent.
     sent: u64,
     /// The number up to which the log has to be read.
     known: u64,
     heartbeat: Interval,
     /// Its place among those that run calls, where it would.
-    post: Option<Post>,
-    caller: Caller,
+    post: Option<ExecutorSlot>,
+    caller: AuthenticatedCaller,
     /// The calls that were lent to it.
     lent: HashSet<ExecutionId>,
-    _counted: Counted,
+    _counted: OpenStreamGauge,
 }
 
 /// Who listens, and to what.
-pub(crate) struct Wish {
+pub(crate) struct ListenerOptions {
     /// Only what belongs to this conversation.
     pub(crate) session: Option<SessionId>,
     /// Goes on after this number; from now on where there is none.
     pub(crate) after: Option<u64>,
     /// As whom it would run calls; none for a mere listener.
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<ExecutingClient>,
     /// Who listens. An agent hears of nothing but the calls that are lent to it.
-    pub(crate) caller: Caller,
+    pub(crate) caller: AuthenticatedCaller,
 }
 
 /// Counts the streams that are open.
-struct Counted;
+struct OpenStreamGauge;
 
-impl Counted {
+impl OpenStreamGauge {
     fn new() -> Self {
         metrics::gauge!("countersign_streams").increment(1.0);
         Self
     }
 }
 
-impl Drop for Counted {
+impl Drop for OpenStreamGauge {
     fn drop(&mut self) {
         metrics::gauge!("countersign_streams").decrement(1.0);
     }
 }
 
-impl Listener {
+impl StreamListener {
     /// Listens after a number, or from now on. None for a number that is not there yet.
     pub(crate) async fn open(
         app: &App,
         project: &ProjectId,
-        wish: Wish,
+        wish: ListenerOptions,
     ) -> Result<Option<Self>, StoreError> {
-        let Wish { session, after, client, caller } = wish;
-        let hub = app.hubs.of(app, project).await?;
+        let ListenerOptions { session, after, client, caller } = wish;
+        let hub = app.hubs.get_or_start(app, project).await?;
         let (frames, handed) = hub.join();
         let mut first = VecDeque::from([Bytes::from_static(HELLO.as_bytes())]);
         let sent = match after {
@@ -96,21 +96,21 @@ impl Listener {
                 let oldest = app.gate.store().oldest(project).await?.unwrap_or(handed + 1);
                 let from = after.saturating_add(1);
                 if from < oldest {
-                    let gap = StreamEvent::Gap(Gap { from, to: oldest - 1 });
-                    first.push_back(written(Some(oldest - 1), &gap));
+                    let gap = StreamEvent::Gap(LogGap { from, to: oldest - 1 });
+                    first.push_back(encode_event(Some(oldest - 1), &gap));
                 }
                 after.max(oldest.saturating_sub(1))
             }
         };
         let mut lent = HashSet::new();
         if let Some(client) = client.as_ref().filter(|client| client.is_named()) {
-            let held = app.gate.store().lent(project, client.name()).await?;
+            let held = app.gate.store().lent_calls(project, client.name()).await?;
             lent.extend(held.iter().map(|call| call.call.id));
             if after.is_none() {
                 first.extend(signals(app, held));
             }
         }
-        let post = client.map(|client| Post::take(app, project, &hub, client));
+        let post = client.map(|client| ExecutorSlot::join_queue(app, project, &hub, client));
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         heartbeat.reset();
@@ -128,7 +128,7 @@ impl Listener {
             post,
             caller,
             lent,
-            _counted: Counted::new(),
+            _counted: OpenStreamGauge::new(),
         }))
     }
 
@@ -145,17 +145,21 @@ impl Listener {
             let frame = if self.sent < self.known || !self.page.is_empty() {
                 Box::pin(self.read_log()).await?.map(Arc::new)
             } else {
-                match self.hear_hub().await? {
-                    Heard::Frame(frame) => Some(frame),
-                    Heard::Heartbeat if !self.app.sign_ins.is_still_good(&self.caller).await => {
+                match self.wait_for_hub().await? {
+                    ListenerWakeup::Frame(frame) => Some(frame),
+                    ListenerWakeup::Heartbeat
+                        if !self.app.sign_ins.is_still_good(&self.caller).await =>
+                    {
                         return None;
                     }
-                    Heard::Heartbeat => return Some(Bytes::from_static(b": heartbeat\n\n")),
-                    Heard::Role => match self.told_role() {
+                    ListenerWakeup::Heartbeat => {
+                        return Some(Bytes::from_static(b": heartbeat\n\n"));
+                    }
+                    ListenerWakeup::Role => match self.role_notice() {
                         Some(told) => return Some(told),
                         None => continue,
                     },
-                    Heard::Lagged => None,
+                    ListenerWakeup::Lagged => None,
                 }
             };
             let wanted = frame.filter(|frame| self.wants(frame));
@@ -169,11 +173,11 @@ impl Listener {
     }
 
     /// Takes what was missed, a page at a time.
-    async fn read_log(&mut self) -> Option<Option<Frame>> {
+    async fn read_log(&mut self) -> Option<Option<StreamFrame>> {
         if self.page.is_empty() {
             let store = self.app.gate.store();
             let page = store.entries(&self.project, self.sent, self.known, PAGE).await;
-            self.page = told(page)?.into();
+            self.page = log_store_error(page)?.into();
         }
         let Some(entry) = self.page.pop_front() else {
             // Nothing up to there: those numbers are forgotten.
@@ -181,18 +185,19 @@ impl Listener {
             return Some(None);
         };
         let seq = entry.seq;
-        let frame = told(Frame::of_entry(&self.app, &self.project, entry).await)?;
+        let frame =
+            log_store_error(StreamFrame::from_entry(&self.app, &self.project, entry).await)?;
         self.sent = seq;
         Some(Some(frame))
     }
 
     /// Waits for what happens. Only here it is sure that the other side takes what it is sent, so only
     /// here calls are claimed for it.
-    async fn hear_hub(&mut self) -> Option<Heard> {
-        let _listening = self.post.as_ref().map(Post::listening);
-        let replaced = self.post.as_ref().map(Post::replaced);
+    async fn wait_for_hub(&mut self) -> Option<ListenerWakeup> {
+        let _listening = self.post.as_ref().map(ExecutorSlot::mark_listening);
+        let replaced = self.post.as_ref().map(ExecutorSlot::wait_until_replaced);
         let replaced = async { if let Some(it) = replaced { it.await } else { pending().await } };
-        let role = self.post.as_ref().map(Post::role);
+        let role = self.post.as_ref().map(ExecutorSlot::role);
         let role = async {
             let Some(mut role) = role else { return pending().await };
             if role.changed().await.is_err() {
@@ -203,28 +208,28 @@ impl Listener {
             biased;
             () = self.app.stopping.cancelled() => None,
             () = replaced => None,
-            () = role => Some(Heard::Role),
+            () = role => Some(ListenerWakeup::Role),
             frame = self.frames.recv() => match frame {
                 Ok(frame) => {
                     // What was read from the log already is not sent again.
                     if frame.seq.is_some_and(|seq| seq <= self.sent) {
-                        return Some(Heard::Lagged);
+                        return Some(ListenerWakeup::Lagged);
                     }
                     self.sent = frame.seq.unwrap_or(self.sent);
-                    Some(Heard::Frame(frame))
+                    Some(ListenerWakeup::Frame(frame))
                 }
                 Err(RecvError::Lagged(_)) => {
-                    self.known = self.hub.handed();
-                    Some(Heard::Lagged)
+                    self.known = self.hub.last_published_seq();
+                    Some(ListenerWakeup::Lagged)
                 }
                 Err(RecvError::Closed) => None,
             },
-            _ = self.heartbeat.tick() => Some(Heard::Heartbeat),
+            _ = self.heartbeat.tick() => Some(ListenerWakeup::Heartbeat),
         }
     }
 
     /// Returns what the client is told of its place among those that run calls.
-    fn told_role(&mut self) -> Option<Bytes> {
+    fn role_notice(&mut self) -> Option<Bytes> {
         let post = self.post.as_mut()?;
         let (role, is_named) = (post.tell_role(), post.client().is_named());
         // Who wants one conversation and says no name looks on: nothing else is told there.
@@ -232,14 +237,17 @@ impl Listener {
             return None;
         }
         let now = self.app.gate.clock().now();
-        Some(written(None, &StreamEvent::ExecutorRole(RoleTold::of(role, is_named, now))))
+        Some(encode_event(
+            None,
+            &StreamEvent::ExecutorRole(ExecutorRoleEvent::new(role, is_named, now)),
+        ))
     }
 
     fn is_replaced(&self) -> bool {
-        self.post.as_ref().is_some_and(Post::is_replaced)
+        self.post.as_ref().is_some_and(ExecutorSlot::is_replaced)
     }
 
-    fn wants(&mut self, frame: &Frame) -> bool {
+    fn wants(&mut self, frame: &StreamFrame) -> bool {
         if let Some(holder) = &frame.holder {
             // Whoever has the call has to hear of it, whatever else it listens to.
             let is_ours = self.post.as_ref().is_some_and(|post| post.client().name() == holder);
@@ -257,15 +265,15 @@ impl Listener {
 
 /// Returns the signals of what a client was told to run and may not have heard: it comes without a
 /// number to go on after.
-fn signals(app: &App, lent: Vec<Approval>) -> Vec<Bytes> {
+fn signals(app: &App, lent: Vec<Execution>) -> Vec<Bytes> {
     let now = app.gate.clock().now();
     let signals = lent.into_iter().filter_map(|call| StreamEvent::signal(call, now));
-    signals.map(|signal| written(None, &signal)).collect()
+    signals.map(|signal| encode_event(None, &signal)).collect()
 }
 
 /// What came from the hub.
-enum Heard {
-    Frame(Arc<Frame>),
+enum ListenerWakeup {
+    Frame(Arc<StreamFrame>),
     Heartbeat,
     /// The client is something else to the project's calls than it was told.
     Role,
@@ -274,7 +282,7 @@ enum Heard {
 }
 
 /// A listener that cannot be told everything is told nothing more: it comes back and resumes.
-fn told<T>(read: Result<T, StoreError>) -> Option<T> {
+fn log_store_error<T>(read: Result<T, StoreError>) -> Option<T> {
     read.inspect_err(|error| {
         tracing::error!(error = error as &dyn std::error::Error, "a listener could not be served");
     })

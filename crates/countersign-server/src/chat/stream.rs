@@ -11,15 +11,15 @@ use futures_util::stream;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::listener::{self, Listener};
-use super::post::Client;
+use super::executor_slot::ExecutingClient;
+use super::listener::{self, StreamListener};
 use super::session_id;
-use crate::access::{Caller, LeastRole};
+use crate::access::{AuthenticatedCaller, LeastRole};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::Query;
-use crate::refusals::Looking;
-use crate::segments::Segments;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::PathParams;
+use crate::query::QueryParams;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -33,7 +33,7 @@ const HEADERS: [(HeaderName, HeaderValue); 3] = [
 /// What a listener wants to hear.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wish {
+pub(crate) struct StreamQuery {
     /// Goes on after this number; `Last-Event-ID` goes before it. Without either it starts now.
     #[param(value_type = Option<u64>, minimum = 0)]
     after: Option<String>,
@@ -70,16 +70,16 @@ pub(crate) struct Wish {
 #[utoipa::path(get, operation_id = "stream", tag = "chat", path = "/my/projects/{project_id}/chat/stream", params(
     ("project_id" = String, Path),
     ("Last-Event-ID" = Option<String>, Header, description = "The number of the last event that was seen", pattern = "^[0-9]*$"),
-    Wish,
+    StreamQuery,
 ), responses(
     (status = 200, description = "Events until one side leaves.", body = String, content_type = "text/event-stream"),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn listen(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(wish): Query<Wish>,
+    PathParams(project): PathParams<String>,
+    QueryParams(wish): QueryParams<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
@@ -93,11 +93,11 @@ pub(crate) async fn listen(
             caller.check_role(LeastRole::Agent)?;
             let name = named.filter(|name| *name != "client").map(str::to_owned);
             let shows_files = wish.preimages.unwrap_or(false);
-            Some(Client::of(&caller, wish.client_id, name, shows_files)?)
+            Some(ExecutingClient::new(&caller, wish.client_id, name, shows_files)?)
         }
     };
-    let wish = listener::Wish { session, after, client, caller };
-    let listener = Listener::open(&app, &project.id, wish).await?;
+    let wish = listener::ListenerOptions { session, after, client, caller };
+    let listener = StreamListener::open(&app, &project.id, wish).await?;
     let listener = listener.ok_or_else(beyond)?;
     let sent = stream::unfold(listener, async |mut listener| {
         let piece = listener.next().await?;

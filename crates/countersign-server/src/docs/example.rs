@@ -2,24 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema::resolved;
+use super::schema::resolve_ref;
 
 /// How deep examples go: what is below is left out.
 const DEEPEST: usize = 6;
 
 /// Returns an example of a value; a brief one has only what has to be there.
 pub(super) fn example(schema: &Value, document: &Value, brief: bool) -> Value {
-    Examples { document, brief }.of(schema, "", 0)
+    ExampleBuilder { document, brief }.example_for(schema, "", 0)
 }
 
-struct Examples<'a> {
+struct ExampleBuilder<'a> {
     document: &'a Value,
     brief: bool,
 }
 
-impl Examples<'_> {
-    fn of(&self, schema: &Value, name: &str, depth: usize) -> Value {
-        let schema = resolved(schema, self.document);
+impl ExampleBuilder<'_> {
+    fn example_for(&self, schema: &Value, name: &str, depth: usize) -> Value {
+        let schema = resolve_ref(schema, self.document);
         if let Some(given) = schema.get("example") {
             return given.clone();
         }
@@ -34,16 +34,16 @@ impl Examples<'_> {
             let parts = parts.into_iter().flatten();
             let mut real = parts.filter(|it| it.get("type") != Some(&json!("null")));
             if let Some(first) = real.next() {
-                return self.of(first, name, depth + 1);
+                return self.example_for(first, name, depth + 1);
             }
         }
         if let Some(first) = schema.pointer("/enum/0") {
             return first.clone();
         }
-        self.of_type(schema, name, depth)
+        self.example_for_type(schema, name, depth)
     }
 
-    fn of_type(&self, schema: &Value, name: &str, depth: usize) -> Value {
+    fn example_for_type(&self, schema: &Value, name: &str, depth: usize) -> Value {
         let kinds = match schema.get("type") {
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             Some(Value::String(kind)) => vec![kind.as_str()],
@@ -55,7 +55,7 @@ impl Examples<'_> {
             "boolean" => json!(name == "success"),
             "array" => {
                 let items = schema.get("items").unwrap_or(&Value::Null);
-                json!([self.of(items, name, depth + 1)])
+                json!([self.example_for(items, name, depth + 1)])
             }
             "null" => Value::Null,
             _ => self.object(schema, depth),
@@ -69,7 +69,7 @@ impl Examples<'_> {
         let mut object = Map::new();
         for (name, field) in properties.into_iter().flatten() {
             if !self.brief || is_required(name) {
-                object.insert(name.clone(), self.of(field, name, depth + 1));
+                object.insert(name.clone(), self.example_for(field, name, depth + 1));
             }
         }
         Value::Object(object)
@@ -78,7 +78,7 @@ impl Examples<'_> {
     fn joined(&self, parts: &[Value], depth: usize) -> Value {
         let mut object = Map::new();
         for part in parts {
-            if let Value::Object(fields) = self.of(part, "", depth + 1) {
+            if let Value::Object(fields) = self.example_for(part, "", depth + 1) {
                 object.extend(fields);
             }
         }

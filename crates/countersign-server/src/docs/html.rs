@@ -2,9 +2,9 @@
 
 /// A page as it grows.
 #[derive(Default)]
-pub(super) struct Page(String);
+pub(super) struct HtmlPage(String);
 
-impl Page {
+impl HtmlPage {
     /// Adds a piece of HTML.
     pub(super) fn line(&mut self, html: &str) {
         self.0.push_str(html);
@@ -13,7 +13,7 @@ impl Page {
 
     /// Adds a text as it is to be read by machines, or typed.
     pub(super) fn code(&mut self, text: &str) {
-        self.line(&format!("<pre><code>{}</code></pre>", escaped(text)));
+        self.line(&format!("<pre><code>{}</code></pre>", escape_html(text)));
     }
 
     pub(super) fn into_text(self) -> String {
@@ -22,7 +22,7 @@ impl Page {
 }
 
 /// Returns a text as HTML shows it.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -39,20 +39,20 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// Returns a path as HTML that may be broken where its parts meet.
 pub(super) fn breakable(path: &str) -> String {
-    escaped(path).replace('/', "/<wbr>")
+    escape_html(path).replace('/', "/<wbr>")
 }
 
 /// Returns a sentence as HTML: what stands between backticks is code.
-pub(super) fn inline(text: &str) -> String {
+pub(super) fn render_inline(text: &str) -> String {
     let pieces = text.split('`').enumerate().map(|(number, piece)| {
-        let piece = escaped(piece);
+        let piece = escape_html(piece);
         if number % 2 == 1 { format!("<code>{piece}</code>") } else { piece }
     });
     pieces.collect()
 }
 
 /// Returns a text as paragraphs.
-pub(super) fn marked(text: &str) -> String {
+pub(super) fn render_paragraphs(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(str::trim).filter(|it| !it.is_empty());
-    paragraphs.map(|it| format!("<p>{}</p>", inline(it))).collect()
+    paragraphs.map(|it| format!("<p>{}</p>", render_inline(it))).collect()
 }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::example::example;
-use super::html::{Page, breakable, escaped, inline, marked};
-use super::schema::{fields, kind, resolved};
+use super::html::{HtmlPage, breakable, escape_html, render_inline, render_paragraphs};
+use super::schema::{fields, kind, resolve_ref};
 
 /// One operation, as the document has it.
-pub(super) struct Operation<'a> {
+pub(super) struct ApiOperation<'a> {
     pub(super) tag: &'a str,
     method: String,
     path: &'a str,
@@ -15,26 +15,26 @@ pub(super) struct Operation<'a> {
 }
 
 /// Returns all operations in the order of the document.
-pub(super) fn all(document: &Value) -> Vec<Operation<'_>> {
+pub(super) fn all(document: &Value) -> Vec<ApiOperation<'_>> {
     let paths = document.get("paths").and_then(Value::as_object);
     let mut operations = Vec::new();
     for (path, methods) in paths.into_iter().flatten() {
         for (method, described) in methods.as_object().into_iter().flatten() {
             let tag = described.pointer("/tags/0").and_then(Value::as_str).unwrap_or_default();
-            operations.push(Operation { tag, method: method.to_uppercase(), path, described });
+            operations.push(ApiOperation { tag, method: method.to_uppercase(), path, described });
         }
     }
     operations
 }
 
-impl Operation<'_> {
+impl ApiOperation<'_> {
     fn text(&self, key: &str) -> &str {
         self.described.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Returns its line in the contents.
     pub(super) fn link(&self) -> String {
-        let (id, method) = (escaped(self.text("operationId")), &self.method);
+        let (id, method) = (escape_html(self.text("operationId")), &self.method);
         let short = self.path.strip_prefix("/my/projects/{project_id}").unwrap_or(self.path);
         let short = if short.is_empty() { "/{project_id}" } else { short };
         let short = breakable(short);
@@ -44,17 +44,17 @@ impl Operation<'_> {
         )
     }
 
-    pub(super) fn write(&self, page: &mut Page, document: &Value) {
-        let (id, method, path) = (escaped(self.text("operationId")), &self.method, self.path);
+    pub(super) fn write(&self, page: &mut HtmlPage, document: &Value) {
+        let (id, method, path) = (escape_html(self.text("operationId")), &self.method, self.path);
         let class = method.to_lowercase();
         page.line(&format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">"));
         page.line(&format!(
             "<h3 id=\"{id}-title\"><b class=\"method {class}\">{method}</b> <code>{}</code> \
              <a class=\"here\" href=\"#{id}\" aria-label=\"Link to this operation\">#</a></h3>",
-            escaped(path)
+            escape_html(path)
         ));
-        page.line(&format!("<p class=\"summary\">{}</p>", inline(self.text("summary"))));
-        page.line(&marked(self.text("description")));
+        page.line(&format!("<p class=\"summary\">{}</p>", render_inline(self.text("summary"))));
+        page.line(&render_paragraphs(self.text("description")));
         self.write_parameters(page);
         self.write_body(page, document);
         self.write_responses(page, document);
@@ -63,7 +63,7 @@ impl Operation<'_> {
         page.line("</section>");
     }
 
-    fn write_parameters(&self, page: &mut Page) {
+    fn write_parameters(&self, page: &mut HtmlPage) {
         let parameters = self.described.get("parameters").and_then(Value::as_array);
         let Some(parameters) = parameters.filter(|it| !it.is_empty()) else { return };
         page.line("<h4>Parameters</h4><table><thead><tr><th>name<th>in<th>type<th>meaning</thead>");
@@ -74,10 +74,10 @@ impl Operation<'_> {
             let schema = parameter.get("schema").unwrap_or(&Value::Null);
             page.line(&format!(
                 "<tr><td><code>{}</code>{required}<td>{}<td>{}<td>{}",
-                escaped(text("name")),
-                escaped(text("in")),
+                escape_html(text("name")),
+                escape_html(text("in")),
                 kind(schema),
-                inline(text("description")),
+                render_inline(text("description")),
             ));
         }
         page.line("</table>");
@@ -87,15 +87,15 @@ impl Operation<'_> {
         self.described.pointer("/requestBody/content/application~1json/schema")
     }
 
-    fn write_body(&self, page: &mut Page, document: &Value) {
+    fn write_body(&self, page: &mut HtmlPage, document: &Value) {
         let Some(schema) = self.body() else { return };
         page.line(&format!("<h4>Body <small>{}</small></h4>", kind(schema)));
-        page.line(&marked(described(resolved(schema, document))));
+        page.line(&render_paragraphs(description(resolve_ref(schema, document))));
         fields(page, schema, document);
         write_example(page, schema, document);
     }
 
-    fn write_responses(&self, page: &mut Page, document: &Value) {
+    fn write_responses(&self, page: &mut HtmlPage, document: &Value) {
         let Some(responses) = self.described.get("responses").and_then(Value::as_object) else {
             return;
         };
@@ -110,7 +110,7 @@ impl Operation<'_> {
             page.line(&format!(
                 "<tr><td><b class=\"status s{class}\">{status}</b><td>{}<td>{}",
                 body.unwrap_or_default(),
-                inline(why),
+                render_inline(why),
             ));
         }
         page.line("</table>");
@@ -154,7 +154,7 @@ impl Operation<'_> {
     }
 }
 
-fn described(schema: &Value) -> &str {
+fn description(schema: &Value) -> &str {
     schema.get("description").and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -164,7 +164,7 @@ fn content(response: &Value) -> Option<(&str, &Value)> {
     Some((media, content.get("schema")?))
 }
 
-fn write_example(page: &mut Page, schema: &Value, document: &Value) {
+fn write_example(page: &mut HtmlPage, schema: &Value, document: &Value) {
     let example = example(schema, document, false);
     let text = serde_json::to_string_pretty(&example).unwrap_or_default();
     page.line("<details><summary>Example</summary>");

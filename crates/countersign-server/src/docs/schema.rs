@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::example::example;
-use super::html::{Page, escaped, inline, marked};
+use super::html::{HtmlPage, escape_html, render_inline, render_paragraphs};
 
 /// Where a reference leads.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// Returns what a reference stands for, or the schema itself.
-pub(super) fn resolved<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
+pub(super) fn resolve_ref<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix(SCHEMAS));
     let found = name.and_then(|name| document.pointer("/components/schemas")?.get(name));
     found.unwrap_or(schema)
@@ -20,7 +20,7 @@ pub(super) fn resolved<'a>(schema: &'a Value, document: &'a Value) -> &'a Value 
 /// Returns what a value is, in a word or a link.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        let name = escaped(name.strip_prefix(SCHEMAS).unwrap_or(name));
+        let name = escape_html(name.strip_prefix(SCHEMAS).unwrap_or(name));
         return format!("<a href=\"#schema-{name}\">{name}</a>");
     }
     for joined in ["oneOf", "anyOf", "allOf"] {
@@ -30,7 +30,8 @@ pub(super) fn kind(schema: &Value) -> String {
         }
     }
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        let words = words.iter().map(|word| format!("<code>{}</code>", escaped(&word.to_string())));
+        let words =
+            words.iter().map(|word| format!("<code>{}</code>", escape_html(&word.to_string())));
         return words.collect::<Vec<_>>().join(" or ");
     }
     let names = match schema.get("type") {
@@ -49,7 +50,7 @@ pub(super) fn kind(schema: &Value) -> String {
     if let Some(format) = schema.get("format").and_then(Value::as_str)
         && !format.starts_with("int")
     {
-        let _ = write!(text, " ({})", escaped(format));
+        let _ = write!(text, " ({})", escape_html(format));
     }
     text.push_str(&limits(schema));
     text
@@ -70,7 +71,7 @@ fn limits(schema: &Value) -> String {
 }
 
 /// Writes the fields of an object, those of its parts included.
-pub(super) fn fields(page: &mut Page, schema: &Value, document: &Value) {
+pub(super) fn fields(page: &mut HtmlPage, schema: &Value, document: &Value) {
     let mut found = Vec::new();
     gather(schema, document, &mut found);
     if found.is_empty() {
@@ -81,9 +82,9 @@ pub(super) fn fields(page: &mut Page, schema: &Value, document: &Value) {
         let required = if is_required { " <em>required</em>" } else { "" };
         page.line(&format!(
             "<tr><td><code>{}</code>{required}<td>{}<td>{}",
-            escaped(name),
+            escape_html(name),
             kind(field),
-            inline(meaning(field))
+            render_inline(meaning(field))
         ));
     }
     page.line("</table>");
@@ -97,7 +98,7 @@ fn meaning(field: &Value) -> &str {
 }
 
 fn gather<'a>(schema: &'a Value, document: &'a Value, found: &mut Vec<(&'a str, &'a Value, bool)>) {
-    let schema = resolved(schema, document);
+    let schema = resolve_ref(schema, document);
     for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
         gather(part, document, found);
     }
@@ -119,17 +120,17 @@ pub(super) fn events(document: &Value) -> Vec<(String, &Value)> {
     all.into_iter().flatten().filter_map(|event| Some((named(event)?, event))).collect()
 }
 
-pub(super) fn write_events(page: &mut Page, document: &Value) {
+pub(super) fn write_events(page: &mut HtmlPage, document: &Value) {
     page.line("<h2 id=\"events\">events</h2><p class=\"about\">");
-    page.line(&inline(
+    page.line(&render_inline(
         "What `GET …/chat/stream` sends: the name stands in `event:`, the data in `data:`.",
     ));
     page.line("</p>");
     for (name, event) in events(document) {
-        let id = escaped(&name);
+        let id = escape_html(&name);
         let about = event.get("description").and_then(Value::as_str).unwrap_or_default();
         page.line(&format!("<section id=\"event-{id}\"><h3><code>{id}</code></h3>"));
-        page.line(&marked(about));
+        page.line(&render_paragraphs(about));
         if let Some(data) = event.pointer("/properties/data") {
             fields(page, data, document);
             let text = serde_json::to_string(&example(data, document, false)).unwrap_or_default();
@@ -142,14 +143,14 @@ pub(super) fn write_events(page: &mut Page, document: &Value) {
     }
 }
 
-pub(super) fn write_all(page: &mut Page, document: &Value) {
+pub(super) fn write_all(page: &mut HtmlPage, document: &Value) {
     page.line("<h2 id=\"schemas\">schemas</h2>");
     let schemas = document.pointer("/components/schemas").and_then(Value::as_object);
     for (name, schema) in schemas.into_iter().flatten() {
-        let id = escaped(name);
+        let id = escape_html(name);
         let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         page.line(&format!("<section id=\"schema-{id}\"><h3>{id}</h3>"));
-        page.line(&marked(about));
+        page.line(&render_paragraphs(about));
         let has_fields = schema.get("properties").is_some() || schema.get("allOf").is_some();
         if has_fields {
             fields(page, schema, document);

@@ -40,5 +40,8 @@ fn every_link_leads_somewhere_and_nothing_comes_from_elsewhere() {
 
 #[test]
 fn what_is_written_in_a_description_is_text() {
-    assert_eq!(html::inline("a <b> `c & <d>` e"), "a &lt;b&gt; <code>c &amp; &lt;d&gt;</code> e");
+    assert_eq!(
+        html::render_inline("a <b> `c & <d>` e"),
+        "a &lt;b&gt; <code>c &amp; &lt;d&gt;</code> e"
+    );
 }

@@ -9,15 +9,15 @@ use countersign_gate::{Project, StoredProject};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::{ProjectView, SettingsChange, Standing};
+use super::view::{EffectiveSettings, ProjectView, SettingsChange};
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::query::{Query, limit};
-use crate::refusals::{Changing, Looking};
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::{ReadErrorResponses, WriteErrorResponses};
+use crate::path_params::PathParams;
+use crate::query::{QueryParams, limit};
+use crate::sign_in::SignedInPerson;
+use crate::with_deadline::with_deadline;
 
 /// How long a name may be.
 const LONGEST_NAME: usize = 200;
@@ -77,7 +77,7 @@ pub(crate) struct ProjectChange {
 /// Which page of the projects.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct ProjectListQuery {
     /// Where the page before it ended: its `next_cursor`.
     #[param(pattern = "^[0-9]{1,9}$")]
     cursor: Option<String>,
@@ -88,14 +88,14 @@ pub(crate) struct Page {
 }
 
 /// `GET /my/projects`: the projects that this server serves, the default one first.
-#[utoipa::path(get, operation_id = "list_projects", tag = "projects", path = "/my/projects", params(Page), responses(
+#[utoipa::path(get, operation_id = "list_projects", tag = "projects", path = "/my/projects", params(ProjectListQuery), responses(
     (status = 200, body = ProjectList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Query(page): Query<Page>,
+    QueryParams(page): QueryParams<ProjectListQuery>,
 ) -> Result<Json<ProjectList>, ApiError> {
     let skipped = match page.cursor.as_deref() {
         Some(cursor) => cursor.parse().map_err(|_| ApiError::bad_cursor())?,
@@ -105,7 +105,7 @@ pub(crate) async fn list(
     let (ids, limit) = (app.projects.ids(), page.limit.unwrap_or(50).min(1000));
     let mut projects = Vec::new();
     for id in ids.iter().skip(skipped).take(limit) {
-        projects.push(shown(&app, id.as_str()).await?);
+        projects.push(load_view(&app, id.as_str()).await?);
     }
     let end = skipped.saturating_add(projects.len());
     let next_cursor = (end < ids.len()).then(|| end.to_string());
@@ -115,14 +115,14 @@ pub(crate) async fn list(
 /// `GET /my/projects/{project_id}`: a project, its root and its settings.
 #[utoipa::path(get, operation_id = "get_project", tag = "projects", path = "/my/projects/{project_id}", params(("project_id" = String, Path, description = "`default` stands for the first")), responses(
     (status = 200, body = OneProject),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn get(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
+    PathParams(project): PathParams<String>,
 ) -> Result<Json<OneProject>, ApiError> {
-    let project = shown(&app, &project).await?;
+    let project = load_view(&app, &project).await?;
     Ok(Json(OneProject { success: true, project }))
 }
 
@@ -131,19 +131,19 @@ pub(crate) async fn get(
 #[utoipa::path(post, operation_id = "make_project", tag = "projects", path = "/my/projects", request_body = NewProject, responses(
     (status = 201, description = "It is there now.", body = OneProject),
     (status = 200, description = "It was there already, and stays as it was.", body = OneProject),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn make(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Body(wanted): Body<NewProject>,
+    JsonBody(wanted): JsonBody<NewProject>,
 ) -> Result<(StatusCode, Json<OneProject>), ApiError> {
-    let settings = wanted.settings.checked()?;
+    let settings = wanted.settings.validate()?;
     let name = wanted.name.map(name).transpose()?;
-    let project = of_folder(&app, &wanted.root)?;
+    let project = project_for_folder(&app, &wanted.root)?;
     let (gate, now, kept) = (app.gate.clone(), app.gate.clock().now(), project.clone());
-    let is_new = in_time(async move {
-        let is_new = gate.store().keep_project(kept.clone(), now).await?;
+    let is_new = with_deadline(async move {
+        let is_new = gate.store().register_project(kept.clone(), now).await?;
         if is_new {
             let change = move |it: &mut StoredProject| {
                 settings.apply(&mut it.settings);
@@ -154,7 +154,7 @@ pub(crate) async fn make(
         Ok::<_, countersign_gate::StoreError>(is_new)
     });
     let status = if is_new.await? { StatusCode::CREATED } else { StatusCode::OK };
-    let project = shown(&app, project.id.as_str()).await?;
+    let project = load_view(&app, project.id.as_str()).await?;
     Ok((status, Json(OneProject { success: true, project })))
 }
 
@@ -162,19 +162,19 @@ pub(crate) async fn make(
 /// goes back to what the server has. Requests that wait already keep their deadline.
 #[utoipa::path(patch, operation_id = "change_project", tag = "projects", path = "/my/projects/{project_id}", params(("project_id" = String, Path)), request_body = ProjectChange, responses(
     (status = 200, body = OneProject),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn change(
-    SignedIn(person): SignedIn,
+    SignedInPerson(person): SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(wanted): Body<ProjectChange>,
+    PathParams(project): PathParams<String>,
+    JsonBody(wanted): JsonBody<ProjectChange>,
 ) -> Result<Json<OneProject>, ApiError> {
     let id = app.projects.get(&project).await?.0.id.clone();
-    let settings = wanted.settings.checked()?;
+    let settings = wanted.settings.validate()?;
     let name = wanted.name.map(name).transpose()?;
     let gate = app.gate.clone();
-    let changed = in_time(async move {
+    let changed = with_deadline(async move {
         let change = move |it: &mut StoredProject| {
             settings.apply(&mut it.settings);
             it.project.name = name.clone().unwrap_or_else(|| it.project.name.clone());
@@ -182,26 +182,26 @@ pub(crate) async fn change(
         gate.change_project(&id, &person, change).await
     });
     changed.await?;
-    let project = shown(&app, &project).await?;
+    let project = load_view(&app, &project).await?;
     Ok(Json(OneProject { success: true, project }))
 }
 
-async fn shown(app: &App, id: &str) -> Result<ProjectView, ApiError> {
+async fn load_view(app: &App, id: &str) -> Result<ProjectView, ApiError> {
     let id = app.projects.get(id).await?.0.id.clone();
     let unknown = || ApiError::not_found(format!("no project has the id `{id}`"));
     let stored = app.gate.store().project(&id).await?.ok_or_else(unknown)?;
-    let standing = Standing {
+    let standing = EffectiveSettings {
         timeouts: app.gate.timeouts(&id).await?,
-        approvals: app.approvals(&id).await?,
-        servers: app.gate.usual_timeouts(),
+        approvals: app.approval_policy(&id).await?,
+        servers: app.gate.default_timeouts(),
         switch: app.approval_switch,
         sandbox: &app.sandbox,
     };
-    Ok(ProjectView::of(stored, standing))
+    Ok(ProjectView::new(stored, standing))
 }
 
 /// Returns the project that a folder is, if it may be one.
-fn of_folder(app: &App, folder: &str) -> Result<Project, ApiError> {
+fn project_for_folder(app: &App, folder: &str) -> Result<Project, ApiError> {
     let refused = || {
         ApiError::bad_request(
             "bad_root",
@@ -215,7 +215,7 @@ fn of_folder(app: &App, folder: &str) -> Result<Project, ApiError> {
     let whole = Path::new(&first.0.root).join(folder);
     let workspace = app.projects.workspace(&whole).ok_or_else(refused)?;
     let root = workspace.roots().first().and_then(|root| root.to_str()).ok_or_else(refused)?;
-    Ok(Project::of_root(root))
+    Ok(Project::from_root(root))
 }
 
 fn name(name: String) -> Result<String, ApiError> {

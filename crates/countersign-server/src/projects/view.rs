@@ -1,14 +1,14 @@
 //! Projects as clients see them, and what clients may change of them.
 
-use countersign_gate::{Changed, ProjectSettings, StoredProject, Timeouts};
-use countersign_tools::{Level, Sandbox};
+use countersign_gate::{DecisionTimeouts, LastProjectChange, ProjectSettings, StoredProject};
+use countersign_tools::{IsolationLevel, Sandbox};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
-use crate::socket::offered::ApprovalsView;
-use crate::ways::{ApprovalSwitch, Approvals};
+use crate::run_mode::{ApprovalPolicy, ApprovalSwitch};
+use crate::socket::available_modes::ApprovalsView;
 
 /// The longest that people may be given: thirty days.
 const LONGEST: u64 = 30 * 24 * 3600;
@@ -101,10 +101,10 @@ pub(crate) enum SandboxLevel {
 impl From<&Sandbox> for SandboxView {
     fn from(sandbox: &Sandbox) -> Self {
         let level = match sandbox.level() {
-            Level::Full => SandboxLevel::Full,
-            Level::View => SandboxLevel::View,
-            Level::Fence => SandboxLevel::Fence,
-            Level::None => SandboxLevel::None,
+            IsolationLevel::Full => SandboxLevel::Full,
+            IsolationLevel::View => SandboxLevel::View,
+            IsolationLevel::Fence => SandboxLevel::Fence,
+            IsolationLevel::None => SandboxLevel::None,
         };
         Self { level, why: sandbox.why().map(str::to_owned) }
     }
@@ -112,13 +112,13 @@ impl From<&Sandbox> for SandboxView {
 
 /// What holds beside a project's own settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct EffectiveSettings<'a> {
     /// How long its people have.
-    pub(crate) timeouts: Timeouts,
+    pub(crate) timeouts: DecisionTimeouts,
     /// Whether they are asked.
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: ApprovalPolicy,
     /// How long people have where a project has settled nothing.
-    pub(crate) servers: Timeouts,
+    pub(crate) servers: DecisionTimeouts,
     pub(crate) switch: ApprovalSwitch,
     /// Where its commands run.
     pub(crate) sandbox: &'a Sandbox,
@@ -135,17 +135,17 @@ pub(crate) struct TimeoutsView {
 
 impl ProjectView {
     /// Returns the view of a project in which this holds.
-    pub(crate) fn of(stored: StoredProject, standing: Standing<'_>) -> Self {
+    pub(crate) fn new(stored: StoredProject, standing: EffectiveSettings<'_>) -> Self {
         let StoredProject { project, settings, changed } = stored;
-        let Standing { timeouts, approvals, servers, switch, sandbox } = standing;
-        let (changed_by, changed_at) = changed.map(|Changed { by, at }| (by, at)).unzip();
+        let EffectiveSettings { timeouts, approvals, servers, switch, sandbox } = standing;
+        let (changed_by, changed_at) = changed.map(|LastProjectChange { by, at }| (by, at)).unzip();
         Self {
             project_id: project.id.to_string(),
             name: project.name,
             root: project.root,
             settings: SettingsView {
                 approval_timeout_seconds: timeouts.into(),
-                tool_approval_enabled: approvals != Approvals::Off,
+                tool_approval_enabled: approvals != ApprovalPolicy::Off,
                 rehearse: settings.rehearse.unwrap_or(false),
             },
             approvals: approvals.into(),
@@ -171,8 +171,8 @@ impl ProjectView {
     }
 }
 
-impl From<Timeouts> for TimeoutsView {
-    fn from(timeouts: Timeouts) -> Self {
+impl From<DecisionTimeouts> for TimeoutsView {
+    fn from(timeouts: DecisionTimeouts) -> Self {
         Self { medium: timeouts.medium.as_secs(), high: timeouts.high.as_secs() }
     }
 }
@@ -186,12 +186,12 @@ pub(crate) struct SettingsChange {
     approval_timeout_seconds: Option<TimeoutsChange>,
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
-    tool_approval_enabled: Given<bool>,
+    tool_approval_enabled: SettingUpdate<bool>,
     /// Whether commands are tried out while they wait: in the sandbox, on a copy of the workspace,
     /// without the net.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
-    rehearse: Given<bool>,
+    rehearse: SettingUpdate<bool>,
 }
 
 /// How long people are to have, in seconds, by risk.
@@ -200,15 +200,15 @@ pub(crate) struct SettingsChange {
 pub(crate) struct TimeoutsChange {
     #[serde(rename = "MEDIUM", default)]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 2_592_000)]
-    medium: Given<u64>,
+    medium: SettingUpdate<u64>,
     #[serde(rename = "HIGH", default)]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 2_592_000)]
-    high: Given<u64>,
+    high: SettingUpdate<u64>,
 }
 
 /// What is given of a setting.
 #[derive(Clone, Copy, Debug, Default)]
-enum Given<T> {
+enum SettingUpdate<T> {
     /// Nothing: it stays.
     #[default]
     Nothing,
@@ -217,15 +217,15 @@ enum Given<T> {
     Value(T),
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for SettingUpdate<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(from)?.map_or(Self::Default, Self::Value))
     }
 }
 
-impl<T> Given<T> {
+impl<T> SettingUpdate<T> {
     /// Returns what holds from now on, where this held before.
-    fn over(self, before: Option<T>) -> Option<T> {
+    fn apply_to(self, before: Option<T>) -> Option<T> {
         match self {
             Self::Nothing => before,
             Self::Default => None,
@@ -236,9 +236,9 @@ impl<T> Given<T> {
 
 impl SettingsChange {
     /// Returns the change if it is one that can be made.
-    pub(crate) fn checked(self) -> Result<Self, ApiError> {
+    pub(crate) fn validate(self) -> Result<Self, ApiError> {
         let TimeoutsChange { medium, high } = self.approval_timeout_seconds.unwrap_or_default();
-        for seconds in [medium, high].into_iter().filter_map(|it| it.over(None)) {
+        for seconds in [medium, high].into_iter().filter_map(|it| it.apply_to(None)) {
             if !(1..=LONGEST).contains(&seconds) {
                 return Err(ApiError::bad_request(
                     "bad_timeout",
@@ -251,10 +251,10 @@ impl SettingsChange {
 
     pub(crate) fn apply(self, settings: &mut ProjectSettings) {
         let TimeoutsChange { medium, high } = self.approval_timeout_seconds.unwrap_or_default();
-        settings.medium_seconds = medium.over(settings.medium_seconds);
-        settings.high_seconds = high.over(settings.high_seconds);
+        settings.medium_seconds = medium.apply_to(settings.medium_seconds);
+        settings.high_seconds = high.apply_to(settings.high_seconds);
         let enabled = self.tool_approval_enabled;
-        settings.tool_approval_enabled = enabled.over(settings.tool_approval_enabled);
-        settings.rehearse = self.rehearse.over(settings.rehearse);
+        settings.tool_approval_enabled = enabled.apply_to(settings.tool_approval_enabled);
+        settings.rehearse = self.rehearse.apply_to(settings.rehearse);
     }
 }

@@ -2,23 +2,24 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::rule::Spoken;
+use countersign_core::rule::RuleCitation;
 use countersign_core::{
-    Effect, Explained, Look, Mode, PartPreview, Reason, Stance, ToolCall, explain,
+    Effect, Explanation, ExplanationStyle, PartPreview, PermissionMode, Supervision, ToolCall,
+    VerdictReason, explain,
 };
-use countersign_gate::{Checked, Terms, new_id};
+use countersign_gate::{CallCheck, SubmitOptions, new_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::TriedRule;
-use super::view::{RuleEffect, RuleSource};
+use super::view::{RuleEffect, RuleSourceView};
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::refusals::Changing;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::WriteErrorResponses;
+use crate::path_params::PathParams;
+use crate::sign_in::SignedInPerson;
 use crate::socket::request::{PartView, ProposalView, RiskLevel};
 
 /// A call to judge.
@@ -63,7 +64,7 @@ pub(crate) struct ReasonView {
     part: Option<usize>,
     /// The rule that spoke, where one did.
     #[schema(required)]
-    rule: Option<SpokenView>,
+    rule: Option<RuleCitationView>,
     /// What would change it.
     #[schema(required)]
     remedy: Option<String>,
@@ -71,9 +72,9 @@ pub(crate) struct ReasonView {
 
 /// A rule that spoke.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct SpokenView {
+pub(crate) struct RuleCitationView {
     rule: String,
-    source: RuleSource,
+    source: RuleSourceView,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,13 +84,13 @@ pub(crate) struct SpokenView {
 /// `POST /my/projects/{project_id}/rules/check`: judges a call. Never runs or records anything.
 #[utoipa::path(post, operation_id = "check_call", tag = "rules", path = "/my/projects/{project_id}/rules/check", params(("project_id" = String, Path)), request_body = CheckedCall, responses(
     (status = 200, body = CheckView),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn check(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(wanted): Body<CheckedCall>,
+    PathParams(project): PathParams<String>,
+    JsonBody(wanted): JsonBody<CheckedCall>,
 ) -> Result<Json<CheckView>, ApiError> {
     let (project, workspace) = &*app.projects.get(&project).await?;
     let mode = wanted.mode.as_deref().map(mode).transpose()?;
@@ -108,31 +109,32 @@ pub(crate) async fn check(
         agent: None,
     };
     let checked = if let Some(planner) = (app.catalogue)(workspace).planner(&call.tool_name) {
-        let terms = Terms { mode, ..Stance::Attended { auto_approve_read: true }.into() };
+        let terms =
+            SubmitOptions { mode, ..Supervision::Attended { auto_approve_read: true }.into() };
         app.gate.check(call, planner, terms, own).await?
     } else {
         let why = format!("there is no tool called `{}`", call.tool_name);
-        Checked::refused(call, why)
+        CallCheck::for_invalid_call(call, why)
     };
     Ok(Json(checked.into()))
 }
 
-fn mode(text: &str) -> Result<Mode, ApiError> {
+fn mode(text: &str) -> Result<PermissionMode, ApiError> {
     text.parse().map_err(|why: String| ApiError::bad_request("bad_mode", why))
 }
 
-impl From<Checked> for CheckView {
-    fn from(checked: Checked) -> Self {
-        let explained = Explained {
+impl From<CallCheck> for CheckView {
+    fn from(checked: CallCheck) -> Self {
+        let explained = Explanation {
             call: &checked.call,
             plan: &checked.plan,
             risk: checked.risk,
             verdict: &checked.verdict,
             proposals: &checked.proposals,
         };
-        let explanation = explain(&explained, Look::Plain);
-        let Checked { plan, risk, verdict, proposals, .. } = checked;
-        let commands = PartPreview::of(&plan.commands, &verdict);
+        let explanation = explain(&explained, ExplanationStyle::Plain);
+        let CallCheck { plan, risk, verdict, proposals, .. } = checked;
+        let commands = PartPreview::for_commands(&plan.commands, &verdict);
         Self {
             success: true,
             verdict: verdict.outcome.into(),
@@ -147,16 +149,16 @@ impl From<Checked> for CheckView {
     }
 }
 
-impl From<Reason> for ReasonView {
-    fn from(reason: Reason) -> Self {
-        let Reason { outcome, text, part, rule, remedy } = reason;
-        Self { outcome: outcome.into(), text, part, rule: rule.map(SpokenView::from), remedy }
+impl From<VerdictReason> for ReasonView {
+    fn from(reason: VerdictReason) -> Self {
+        let VerdictReason { outcome, text, part, rule, remedy } = reason;
+        Self { outcome: outcome.into(), text, part, rule: rule.map(RuleCitationView::from), remedy }
     }
 }
 
-impl From<Spoken> for SpokenView {
-    fn from(spoken: Spoken) -> Self {
-        let Spoken { rule, source, id, why } = spoken;
+impl From<RuleCitation> for RuleCitationView {
+    fn from(spoken: RuleCitation) -> Self {
+        let RuleCitation { rule, source, id, why } = spoken;
         Self { rule, source: source.into(), id, why }
     }
 }

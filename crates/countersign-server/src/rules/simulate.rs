@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_gate::{Change, Decided, Simulation, Tally};
+use countersign_gate::{PastDecision, PolicySimulation, SimulatedChange, VerdictTally};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,11 +10,11 @@ use utoipa::ToSchema;
 use super::TriedRule;
 use super::view::RuleEffect;
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::error::ApiError;
-use crate::refusals::Changing;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::WriteErrorResponses;
+use crate::path_params::PathParams;
+use crate::sign_in::SignedInPerson;
 
 /// How many calls are replayed unless said, and at the most.
 const USUAL: usize = 500;
@@ -83,13 +83,13 @@ pub(crate) struct ChangeView {
 /// `POST /my/projects/{project_id}/rules/simulate`: replays recorded calls under other rules.
 #[utoipa::path(post, operation_id = "simulate_rules", tag = "rules", path = "/my/projects/{project_id}/rules/simulate", params(("project_id" = String, Path)), request_body = SimulatedRules, responses(
     (status = 200, body = SimulationView),
-    Changing,
+    WriteErrorResponses,
 ))]
 pub(crate) async fn simulate(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Body(wanted): Body<SimulatedRules>,
+    PathParams(project): PathParams<String>,
+    JsonBody(wanted): JsonBody<SimulatedRules>,
 ) -> Result<Json<SimulationView>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let rules = wanted.rules.into_iter().map(TriedRule::parse).collect::<Result<_, _>>()?;
@@ -98,22 +98,22 @@ pub(crate) async fn simulate(
     Ok(Json(simulation.into()))
 }
 
-impl From<Simulation> for SimulationView {
-    fn from(simulation: Simulation) -> Self {
-        let Simulation { replayed, before, after, changed } = simulation;
+impl From<PolicySimulation> for SimulationView {
+    fn from(simulation: PolicySimulation) -> Self {
+        let PolicySimulation { replayed, before, after, changed } = simulation;
         let changed = changed.into_iter().map(ChangeView::from).collect();
         Self { success: true, replayed, before: before.into(), after: after.into(), changed }
     }
 }
 
-impl From<Tally> for TallyView {
-    fn from(Tally { allow, ask, deny }: Tally) -> Self {
+impl From<VerdictTally> for TallyView {
+    fn from(VerdictTally { allow, ask, deny }: VerdictTally) -> Self {
         Self { allow, ask, deny }
     }
 }
 
-impl From<Change> for ChangeView {
-    fn from(change: Change) -> Self {
+impl From<SimulatedChange> for ChangeView {
+    fn from(change: SimulatedChange) -> Self {
         Self {
             tool_id: change.execution.to_string(),
             tool_name: change.tool_name,
@@ -122,10 +122,10 @@ impl From<Change> for ChangeView {
             before: change.before.into(),
             after: change.after.into(),
             decided: change.decided.map(|decided| match decided {
-                Decided::Approved => DecidedView::Approved,
-                Decided::Rejected => DecidedView::Rejected,
-                Decided::Timeout => DecidedView::Timeout,
-                Decided::Cancelled => DecidedView::Cancelled,
+                PastDecision::Approved => DecidedView::Approved,
+                PastDecision::Rejected => DecidedView::Rejected,
+                PastDecision::Timeout => DecidedView::Timeout,
+                PastDecision::Cancelled => DecidedView::Cancelled,
             }),
             contradicts: change.contradicts,
             rules: change.rules,

@@ -1,14 +1,14 @@
 //! The rules of a project as clients see them.
 
 use axum::Json;
-use countersign_core::rule::{Layer, Problem, Source, lint};
-use countersign_core::{Mode, Outcome, ProjectId, Rule};
-use countersign_gate::{Origin, RuleFileState, Rulebook, StoredRule};
+use countersign_core::rule::{RuleFileProblem, RuleLayer, RuleSource, lint};
+use countersign_core::{PermissionMode, ProjectId, Rule, VerdictAction};
+use countersign_gate::{RuleFileState, Rulebook, StoredRule, StoredRuleOrigin};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::off_runtime;
+use super::run_blocking;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -20,7 +20,7 @@ pub(crate) struct RuleList {
     version: String,
     /// What becomes of calls that would ask, in runs that name no mode.
     #[schema(value_type = String)]
-    mode: Mode,
+    mode: PermissionMode,
     rules: Vec<RuleView>,
     files: Vec<RuleFileView>,
     /// There is one page.
@@ -40,7 +40,7 @@ pub(crate) enum RuleEffect {
 /// Who a rule comes from.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum RuleSource {
+pub(crate) enum RuleSourceView {
     User,
     Workspace,
     Project,
@@ -57,11 +57,11 @@ pub(crate) struct RuleView {
     rule: String,
     #[schema(required)]
     why: Option<String>,
-    source: RuleSource,
+    source: RuleSourceView,
     /// The conversation it holds in, where it holds in one only.
     #[schema(required)]
     session_id: Option<String>,
-    origin: RuleOrigin,
+    origin: RuleOriginView,
     #[schema(required)]
     created_by: Option<String>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
@@ -80,7 +80,7 @@ pub(crate) struct RuleView {
 
 /// How a rule came to be.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct RuleOrigin {
+pub(crate) struct RuleOriginView {
     kind: OriginKind,
     /// The request to which somebody said "always".
     #[schema(required)]
@@ -101,7 +101,7 @@ pub(crate) enum OriginKind {
 /// A file of rules.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RuleFileView {
-    source: RuleSource,
+    source: RuleSourceView,
     path: String,
     present: bool,
     /// Whether what it allows counts.
@@ -128,15 +128,15 @@ pub(crate) struct RuleProblem {
 pub(super) async fn rules(app: &App, project: &ProjectId) -> Result<Json<RuleList>, ApiError> {
     let set = app.gate.rules(project, None).await?;
     let stored = app.gate.store().rules(project).await?;
-    let files = off_runtime(app, project, Rulebook::files).await?;
+    let files = run_blocking(app, project, Rulebook::files).await?;
     let now = app.gate.clock().now();
-    let kept = stored.into_iter().map(|rule| RuleView::of_stored(rule, now));
+    let kept = stored.into_iter().map(|rule| RuleView::from_stored(rule, now));
     let in_files = set.layers().iter().flat_map(|layer| {
         let file = files.iter().find(|file| file.source == layer.source);
         let path = file.map(|file| file.path.display().to_string());
-        let in_file = matches!(layer.source, Source::User | Source::Workspace);
+        let in_file = matches!(layer.source, RuleSource::User | RuleSource::Workspace);
         let rules = layer.rules.iter().filter(move |_| in_file);
-        rules.map(move |rule| RuleView::of_file(rule, layer, path.clone(), now))
+        rules.map(move |rule| RuleView::from_file_rule(rule, layer, path.clone(), now))
     });
     let rules = kept.chain(in_files).collect();
     Ok(Json(RuleList {
@@ -150,7 +150,7 @@ pub(super) async fn rules(app: &App, project: &ProjectId) -> Result<Json<RuleLis
 }
 
 impl RuleView {
-    fn of_stored(stored: StoredRule, now: Timestamp) -> Self {
+    fn from_stored(stored: StoredRule, now: Timestamp) -> Self {
         let source = stored.source().into();
         let read = Rule::parse(stored.effect, &stored.rule);
         let (understood, warnings) = match &read {
@@ -159,8 +159,8 @@ impl RuleView {
         };
         let in_time = stored.expires_at.is_none_or(|at| now < at);
         let (kind, approval_id) = match stored.origin {
-            Origin::Page => (OriginKind::Page, None),
-            Origin::Approval(id) => (OriginKind::Approval, Some(id.to_string())),
+            StoredRuleOrigin::Page => (OriginKind::Page, None),
+            StoredRuleOrigin::Approval(id) => (OriginKind::Approval, Some(id.to_string())),
         };
         Self {
             id: Some(stored.id.to_string()),
@@ -169,7 +169,7 @@ impl RuleView {
             why: stored.why,
             source,
             session_id: stored.session.map(|session| session.to_string()),
-            origin: RuleOrigin { kind, approval_id, path: None },
+            origin: RuleOriginView { kind, approval_id, path: None },
             created_by: Some(stored.created_by),
             created_at: Some(stored.created_at),
             expires_at: stored.expires_at,
@@ -180,8 +180,13 @@ impl RuleView {
         }
     }
 
-    fn of_file(rule: &Rule, layer: &Layer, path: Option<String>, now: Timestamp) -> Self {
-        let waits = rule.outcome == Outcome::Allow && !layer.trusted;
+    fn from_file_rule(
+        rule: &Rule,
+        layer: &RuleLayer,
+        path: Option<String>,
+        now: Timestamp,
+    ) -> Self {
+        let waits = rule.outcome == VerdictAction::Allow && !layer.trusted;
         Self {
             id: None,
             effect: rule.outcome.into(),
@@ -189,7 +194,7 @@ impl RuleView {
             why: rule.why.clone(),
             source: layer.source.into(),
             session_id: None,
-            origin: RuleOrigin { kind: OriginKind::File, approval_id: None, path },
+            origin: RuleOriginView { kind: OriginKind::File, approval_id: None, path },
             created_by: None,
             created_at: None,
             expires_at: rule.expires,
@@ -204,7 +209,7 @@ impl RuleView {
 impl From<RuleFileState> for RuleFileView {
     fn from(file: RuleFileState) -> Self {
         let problems = file.problems.into_iter().map(|problem| {
-            let Problem { rule, why, outcome } = problem;
+            let RuleFileProblem { rule, why, outcome } = problem;
             RuleProblem { rule, why, outcome: outcome.into() }
         });
         Self {
@@ -219,17 +224,17 @@ impl From<RuleFileState> for RuleFileView {
     }
 }
 
-impl From<Outcome> for RuleEffect {
-    fn from(outcome: Outcome) -> Self {
+impl From<VerdictAction> for RuleEffect {
+    fn from(outcome: VerdictAction) -> Self {
         match outcome {
-            Outcome::Allow => Self::Allow,
-            Outcome::Ask => Self::Ask,
-            Outcome::Deny => Self::Deny,
+            VerdictAction::Allow => Self::Allow,
+            VerdictAction::Ask => Self::Ask,
+            VerdictAction::Deny => Self::Deny,
         }
     }
 }
 
-impl From<RuleEffect> for Outcome {
+impl From<RuleEffect> for VerdictAction {
     fn from(effect: RuleEffect) -> Self {
         match effect {
             RuleEffect::Allow => Self::Allow,
@@ -239,13 +244,13 @@ impl From<RuleEffect> for Outcome {
     }
 }
 
-impl From<Source> for RuleSource {
-    fn from(source: Source) -> Self {
+impl From<RuleSource> for RuleSourceView {
+    fn from(source: RuleSource) -> Self {
         match source {
-            Source::User => Self::User,
-            Source::Workspace => Self::Workspace,
-            Source::Project => Self::Project,
-            Source::Session => Self::Session,
+            RuleSource::User => Self::User,
+            RuleSource::Workspace => Self::Workspace,
+            RuleSource::Project => Self::Project,
+            RuleSource::Session => Self::Session,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{RunId, masked};
+use countersign_core::{RunId, mask_input};
 use countersign_gate::MessageRow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::{Query, limit};
-use crate::refusals::Looking;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::PathParams;
+use crate::query::{QueryParams, limit};
+use crate::sign_in::SignedInPerson;
 
 /// Which messages.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct MessageListQuery {
     /// Where the page before it ended: its `next_cursor`.
     #[param(pattern = "^[0-9]{1,18}$")]
     cursor: Option<String>,
@@ -55,18 +55,18 @@ pub(crate) struct MessageView {
 }
 
 /// `GET /my/projects/{project_id}/sessions/{session_id}/messages`: a conversation, the oldest first.
-#[utoipa::path(get, operation_id = "list_messages", tag = "chat", path = "/my/projects/{project_id}/sessions/{session_id}/messages", params(("project_id" = String, Path), ("session_id" = String, Path), Page), responses(
+#[utoipa::path(get, operation_id = "list_messages", tag = "chat", path = "/my/projects/{project_id}/sessions/{session_id}/messages", params(("project_id" = String, Path), ("session_id" = String, Path), MessageListQuery), responses(
     (status = 200, body = MessageList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments((project, session)): Segments<(String, String)>,
-    Query(page): Query<Page>,
+    PathParams((project, session)): PathParams<(String, String)>,
+    QueryParams(page): QueryParams<MessageListQuery>,
 ) -> Result<Json<MessageList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let session = super::known(&app, &project.id, &session).await?;
+    let session = super::require_session(&app, &project.id, &session).await?;
     let after = match page.cursor.as_deref() {
         Some(cursor) => cursor.parse().map_err(|_| ApiError::bad_cursor())?,
         None => 0,
@@ -88,7 +88,7 @@ impl From<MessageRow> for MessageView {
     fn from(row: MessageRow) -> Self {
         let MessageRow { position, run, body, created_at } = row;
         let role = body.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let content = body.get("content").map(masked).unwrap_or_default();
+        let content = body.get("content").map(mask_input).unwrap_or_default();
         Self {
             message_id: message_id(run, position),
             run_id: run.to_string(),

@@ -4,18 +4,20 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
-use countersign_core::{ApprovalId, By, Decision, Digest, ProjectId, Risk, Status};
+use countersign_core::{
+    ApprovalId, ApprovedBy, Decision, Digest, ExecutionStatus, ProjectId, Risk,
+};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::command::{Refused, SeenRequest};
+use super::command::{CommandRefusal, SeenRequest};
 use super::inbox::{InboxReach, project_of_request};
-use crate::access::Caller;
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
-use crate::decide::Speaker;
+use crate::decide::DecisionService;
 use crate::error::ApiError;
-use crate::in_time::in_time;
+use crate::with_deadline::with_deadline;
 
 /// How many requests one command may list.
 const MOST: usize = 1000;
@@ -50,7 +52,7 @@ pub(crate) enum ApproveOutcome {
 /// A list of requests to approve, and who says so.
 pub(super) struct ApprovalBatch {
     pub(super) app: App,
-    pub(super) caller: Caller,
+    pub(super) caller: AuthenticatedCaller,
     pub(super) project: ProjectId,
     pub(super) reach: InboxReach,
     pub(super) requests: Vec<SeenRequest>,
@@ -59,7 +61,7 @@ pub(super) struct ApprovalBatch {
 /// Checks that a command lists what it wants approved.
 pub(super) fn check_requests(
     requests: Option<Vec<SeenRequest>>,
-) -> Result<Vec<SeenRequest>, Refused> {
+) -> Result<Vec<SeenRequest>, CommandRefusal> {
     let Some(requests) = requests else {
         let why = "`approve_all` approves what was seen, not what happens to wait: send \
                    `\"requests\": [{\"request_id\": …, \"digest\": …}]` with each request that was shown";
@@ -101,7 +103,7 @@ impl ApprovalBatch {
         &self,
         request: &SeenRequest,
         database_failed: &AtomicBool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CommandRefusal> {
         // A database that failed for one is not waited for again for each of the others.
         if database_failed.load(Ordering::Relaxed) {
             return Err(("store", "the database failed before this one; send it again".to_owned()));
@@ -113,37 +115,39 @@ impl ApprovalBatch {
         approved.map_err(|(refused, _)| refused)
     }
 
-    async fn try_one(&self, request: &SeenRequest) -> Result<(), (Refused, StatusCode)> {
+    async fn try_one(&self, request: &SeenRequest) -> Result<(), (CommandRefusal, StatusCode)> {
         let unknown = || {
             let why = format!("no request has the id `{}`", request.request_id);
             (("not_found", why), StatusCode::NOT_FOUND)
         };
         let id: ApprovalId = request.request_id.parse().map_err(|_| unknown())?;
-        self.app.sign_ins.check_not_revoked(&self.caller).await.map_err(told)?;
+        self.app.sign_ins.check_not_revoked(&self.caller).await.map_err(refusal_with_status)?;
         let project = project_of_request(&self.app, &self.project, self.reach, id).await;
-        let project = project.map_err(told)?;
-        let speaker = Speaker { app: &self.app, project: &project, person: &self.caller.name };
-        let asked = match speaker.own(id).await {
+        let project = project.map_err(refusal_with_status)?;
+        let speaker =
+            DecisionService { app: &self.app, project: &project, person: &self.caller.name };
+        let asked = match speaker.find_request(id).await {
             Ok(asked) => asked,
             Err(error) if error.status == StatusCode::NOT_FOUND => return Err(unknown()),
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(refusal_with_status(error)),
         };
         let refused = |code, why: &str| Err(((code, why.to_owned()), StatusCode::CONFLICT));
-        if asked.status() != Status::AwaitingApproval {
+        if asked.status() != ExecutionStatus::AwaitingApproval {
             return refused("already_settled", "it no longer waits: it is decided, or has expired");
         }
         if asked.risk >= Risk::High {
             return refused("high_risk", "its risk is HIGH: look at it, and decide it by itself");
         }
         let seen = Digest::from(request.digest.clone());
-        let decision = Decision::Approve { by: By::Person(self.caller.name.clone()) };
+        let decision = Decision::Approve { by: ApprovedBy::Person(self.caller.name.clone()) };
         let gate = self.app.gate.clone();
-        let decided = in_time(async move { gate.decide(id, decision, Some(seen)).await }).await;
-        decided.map(drop).map_err(told)
+        let decided =
+            with_deadline(async move { gate.decide(id, decision, Some(seen)).await }).await;
+        decided.map(drop).map_err(refusal_with_status)
     }
 }
 
-fn told(error: ApiError) -> (Refused, StatusCode) {
+fn refusal_with_status(error: ApiError) -> (CommandRefusal, StatusCode) {
     let code = match error.code {
         "drift" => "digest_mismatch",
         "expired" => "already_settled",
@@ -153,7 +157,7 @@ fn told(error: ApiError) -> (Refused, StatusCode) {
     ((code, error.message), error.status)
 }
 
-fn answer(request_id: String, approved: Result<(), Refused>) -> ApproveAnswer {
+fn answer(request_id: String, approved: Result<(), CommandRefusal>) -> ApproveAnswer {
     match approved {
         Ok(()) => ApproveAnswer {
             request_id,

@@ -1,6 +1,6 @@
 //! Commands: what a client says on the socket.
 
-use countersign_core::Mode;
+use countersign_core::PermissionMode;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ pub(crate) enum ClientCommand {
     /// Decides a request.
     ToolApprovalResponse(ApprovalResponse),
     /// Stops a run; what it waits for is taken back.
-    Cancel(OfSession),
+    Cancel(SessionSelector),
     /// Approves exactly the requests that are listed, HIGH excepted.
     ApproveAll(ApproveAllCommand),
     /// Goes on reading the log after a number.
@@ -34,7 +34,7 @@ pub(crate) struct RunCommand {
     /// How calls are decided; as the project's settings and the conversation's last run say unless
     /// given, `sdk` where they say nothing.
     #[serde(default)]
-    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) permission_mode: Option<RunPermissionMode>,
     /// What becomes of calls that would ask; as the rules say where it is not given.
     pub(crate) mode: Option<RunMode>,
     /// Whether calls that only look run without asking.
@@ -67,7 +67,7 @@ pub(crate) enum RunMode {
     DontAsk,
 }
 
-impl From<RunMode> for Mode {
+impl From<RunMode> for PermissionMode {
     fn from(mode: RunMode) -> Self {
         match mode {
             RunMode::Plan => Self::Plan,
@@ -101,7 +101,7 @@ pub(crate) struct ApprovalResponse {
 
 /// The conversation a command is about; the socket's own if none is named.
 #[derive(Debug, Deserialize, ToSchema)]
-pub(crate) struct OfSession {
+pub(crate) struct SessionSelector {
     pub(crate) session_id: Option<String>,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct ResumeCommand {
 
 /// S1's three ways to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize, ToSchema)]
-pub(crate) enum PermissionMode {
+pub(crate) enum RunPermissionMode {
     /// Our own loop; people decide.
     #[default]
     #[serde(rename = "sdk")]
@@ -145,7 +145,7 @@ pub(crate) enum PermissionMode {
     BypassPermissions,
 }
 
-impl PermissionMode {
+impl RunPermissionMode {
     pub(crate) const ALL: [Self; 3] = [Self::BypassPermissions, Self::Sdk, Self::ToolApproval];
 
     /// Returns what people call it.
@@ -163,13 +163,13 @@ fn yes() -> bool {
 }
 
 /// What is wrong with a command: a stable word and a sentence.
-pub(crate) type Refused = (&'static str, String);
+pub(crate) type CommandRefusal = (&'static str, String);
 
 /// The names of all commands.
 const KNOWN: [&str; 5] = ["run", "tool_approval_response", "cancel", "approve_all", "resume"];
 
 /// Reads a command.
-pub(crate) fn parse(text: &str) -> Result<ClientCommand, Refused> {
+pub(crate) fn parse(text: &str) -> Result<ClientCommand, CommandRefusal> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| ("bad_json", format!("this is not JSON: {error}")))?;
     let name = value.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use countersign_core::{Approval, ApprovalId, Event, ProjectId, RunId, SessionId};
-use countersign_gate::{Entry, Follow, Live, News, Seen, StoreError};
+use countersign_core::{ApprovalId, Event, Execution, ProjectId, RunId, SessionId};
+use countersign_gate::{LiveEvent, LiveUpdate, LogEntry, LogFollower, LogFollowerItem, StoreError};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::inbox::{Inbox, InboxReach};
-use super::message::{Body, Place, ServerMessage, SystemMessage};
+use super::inbox::{CrossProjectInbox, InboxReach};
+use super::message::{MessageBody, MessagePosition, ServerMessage, SystemMessage};
 use super::request::ApprovalRequest;
-use super::watched::Watched;
-use crate::access::{Caller, LeastRole};
+use super::watched_sessions::WatchedSessions;
+use crate::access::{AuthenticatedCaller, LeastRole};
 use crate::app::App;
 use crate::call_context::ContextLookup;
 use crate::error::ApiError;
@@ -35,15 +35,15 @@ const PAGE: usize = 32;
 const BATCHES: usize = 8;
 
 /// The client is gone, or has to go.
-pub(super) struct Gone;
+pub(super) struct ClientDisconnect;
 
-pub(crate) struct Connection {
+pub(crate) struct SocketConnection {
     pub(super) app: App,
     pub(super) project: ProjectId,
-    pub(super) caller: Caller,
-    pub(super) follow: Follow,
-    pub(super) inbox: Inbox,
-    pub(super) watched: Watched,
+    pub(super) caller: AuthenticatedCaller,
+    pub(super) follow: LogFollower,
+    pub(super) inbox: CrossProjectInbox,
+    pub(super) watched: WatchedSessions,
     /// Requests that wait and that this client has been shown: none comes twice, and what becomes of
     /// each is told. Bounded by what may wait.
     pub(super) shown: HashSet<ApprovalId>,
@@ -55,32 +55,32 @@ pub(crate) struct Connection {
     pub(super) going: HashMap<SessionId, RunId>,
     /// The number at which a client that resumed has seen all that was there when it did.
     pub(super) catching_up: Option<u64>,
-    pub(super) batches: Batches,
+    pub(super) batches: PendingBatches,
 }
 
 /// What was asked to be approved together and is under way: each answers when it is done.
-pub(super) struct Batches {
+pub(super) struct PendingBatches {
     pub(super) places: Arc<Semaphore>,
-    pub(super) answer: mpsc::Sender<Body>,
-    answered: mpsc::Receiver<Body>,
+    pub(super) answer: mpsc::Sender<MessageBody>,
+    answered: mpsc::Receiver<MessageBody>,
 }
 
-impl Batches {
+impl PendingBatches {
     fn new() -> Self {
         let (answer, answered) = mpsc::channel(BATCHES);
         Self { places: Arc::new(Semaphore::new(BATCHES)), answer, answered }
     }
 }
 
-impl Connection {
+impl SocketConnection {
     /// Makes ready to tell a client what happens from now on.
     pub(crate) async fn open(
         app: App,
         project: ProjectId,
-        caller: Caller,
+        caller: AuthenticatedCaller,
         reach: InboxReach,
     ) -> Result<Self, ApiError> {
-        let inbox = Inbox::open(&app, &project, reach).await?;
+        let inbox = CrossProjectInbox::open(&app, &project, reach).await?;
         let head = app.gate.store().head(&project).await?;
         let follow = app.gate.follow(&project, head).await?;
         Ok(Self {
@@ -89,13 +89,13 @@ impl Connection {
             caller,
             follow,
             inbox,
-            watched: Watched::Own(HashSet::new()),
+            watched: WatchedSessions::Own(HashSet::new()),
             shown: HashSet::new(),
             latest: None,
             waited: HashSet::new(),
             going: HashMap::new(),
             catching_up: None,
-            batches: Batches::new(),
+            batches: PendingBatches::new(),
         })
     }
 
@@ -105,38 +105,38 @@ impl Connection {
         let _ = Box::pin(self.converse(&mut socket)).await;
     }
 
-    async fn converse(&mut self, socket: &mut WebSocket) -> Result<(), Gone> {
+    async fn converse(&mut self, socket: &mut WebSocket) -> Result<(), ClientDisconnect> {
         let own = self.project.clone();
-        self.send_waiting(socket, &own).await?;
-        self.send_waiting_elsewhere(socket).await?;
+        self.send_pending_requests(socket, &own).await?;
+        self.send_other_projects_pending(socket).await?;
         let stopping = self.app.stopping.clone();
         let mut ping = tokio::time::interval(PING);
         loop {
             tokio::select! {
                 said = socket.recv() => match said {
-                    Some(Ok(Message::Text(text))) => Box::pin(self.hear(socket, &text)).await?,
+                    Some(Ok(Message::Text(text))) => Box::pin(self.dispatch(socket, &text)).await?,
                     Some(Ok(Message::Binary(_))) => {
                         let why = "commands are JSON text, not binary".to_owned();
-                        self.send(socket, Body::error("bad_json", why, None)).await?;
+                        self.send(socket, MessageBody::error("bad_json", why, None)).await?;
                     }
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(Gone),
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(ClientDisconnect),
                 },
                 seen = self.follow.next() => match seen {
                     Some(_) if !self.app.sign_ins.is_still_good(&self.caller).await => {
                         return close(socket, "the token was revoked").await;
                     }
                     Some(Ok(seen)) => self.tell(socket, seen).await?,
-                    Some(Err(error)) => return self.give_up(socket, &error).await,
-                    None => return Err(Gone),
+                    Some(Err(error)) => return self.close_on_store_error(socket, &error).await,
+                    None => return Err(ClientDisconnect),
                 },
                 elsewhere = self.inbox.next() => match elsewhere {
                     Some(_) if !self.app.sign_ins.is_still_good(&self.caller).await => {
                         return close(socket, "the token was revoked").await;
                     }
-                    Some(Ok(elsewhere)) => Box::pin(self.tell_elsewhere(socket, elsewhere)).await?,
-                    Some(Err(error)) => return self.give_up(socket, &error).await,
-                    None => return Err(Gone),
+                    Some(Ok(elsewhere)) => Box::pin(self.tell_other_project(socket, elsewhere)).await?,
+                    Some(Err(error)) => return self.close_on_store_error(socket, &error).await,
+                    None => return Err(ClientDisconnect),
                 },
                 Some(answer) = self.batches.answered.recv() => self.send(socket, answer).await?,
                 _ = ping.tick() => deliver(socket, Message::Ping(Bytes::new())).await?,
@@ -146,17 +146,17 @@ impl Connection {
     }
 
     /// Sends what waits for a decision in a project, whoever asked for it.
-    pub(super) async fn send_waiting(
+    pub(super) async fn send_pending_requests(
         &mut self,
         socket: &mut WebSocket,
         project: &ProjectId,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ClientDisconnect> {
         let mut after = None;
         loop {
-            let page = self.app.gate.store().waiting(project, after, PAGE).await;
+            let page = self.app.gate.store().waiting_requests(project, after, PAGE).await;
             let page = match page {
                 Ok(page) => page,
-                Err(error) => return self.give_up(socket, &error).await,
+                Err(error) => return self.close_on_store_error(socket, &error).await,
             };
             let Some(last) = page.last() else { return Ok(()) };
             after = Some((last.created_at, last.id));
@@ -165,8 +165,9 @@ impl Connection {
                     if *project == self.project {
                         self.waited.insert(approval.call.session.clone());
                     }
-                    let place = Place::of_approval(&approval);
-                    self.send_request(socket, approval, place, Body::ToolApprovalRequest).await?;
+                    let place = MessagePosition::from_execution(&approval);
+                    self.send_request(socket, approval, place, MessageBody::ToolApprovalRequest)
+                        .await?;
                 }
             }
         }
@@ -176,13 +177,13 @@ impl Connection {
     async fn send_request(
         &self,
         socket: &mut WebSocket,
-        approval: Approval,
-        place: Place,
-        body: fn(Box<ApprovalRequest>) -> Body,
-    ) -> Result<(), Gone> {
+        approval: Execution,
+        place: MessagePosition,
+        body: fn(Box<ApprovalRequest>) -> MessageBody,
+    ) -> Result<(), ClientDisconnect> {
         let context = match ContextLookup::new(self.app.gate.store()).find(&approval).await {
             Ok(context) => context,
-            Err(error) => return self.give_up(socket, &error).await,
+            Err(error) => return self.close_on_store_error(socket, &error).await,
         };
         let mut request = ApprovalRequest::new(approval, context);
         if self.caller.check_role(LeastRole::Approver).is_err() {
@@ -192,57 +193,72 @@ impl Connection {
     }
 
     /// A client that cannot be told everything is told nothing more: it comes back and resumes.
-    pub(super) async fn give_up(
+    pub(super) async fn close_on_store_error(
         &self,
         socket: &mut WebSocket,
         error: &StoreError,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ClientDisconnect> {
         tracing::error!(error = error as &dyn std::error::Error, "a client could not be served");
-        self.come_back(socket).await
+        self.close_for_resume(socket).await
     }
 
     /// Closes the connection: whoever comes back and resumes is told everything.
-    pub(super) async fn come_back(&self, socket: &mut WebSocket) -> Result<(), Gone> {
+    pub(super) async fn close_for_resume(
+        &self,
+        socket: &mut WebSocket,
+    ) -> Result<(), ClientDisconnect> {
         close(socket, "the log cannot be read at this moment; come back and resume").await
     }
 
-    async fn tell(&mut self, socket: &mut WebSocket, seen: Seen) -> Result<(), Gone> {
+    async fn tell(
+        &mut self,
+        socket: &mut WebSocket,
+        seen: LogFollowerItem,
+    ) -> Result<(), ClientDisconnect> {
         match seen {
-            Seen::Live(live) => self.tell_live(socket, live).await,
-            Seen::Logged(entry) => {
+            LogFollowerItem::Live(live) => self.tell_live(socket, live).await,
+            LogFollowerItem::Logged(entry) => {
                 let seq = entry.seq;
                 self.tell_entry(socket, entry).await?;
-                self.caught_up(socket, seq).await
+                self.send_caught_up(socket, seq).await
             }
         }
     }
 
     /// Says so once the client has been sent what was there when it resumed.
-    pub(super) async fn caught_up(
+    pub(super) async fn send_caught_up(
         &mut self,
         socket: &mut WebSocket,
         read: u64,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ClientDisconnect> {
         match self.catching_up {
             Some(head) if read >= head => {
                 self.catching_up = None;
-                self.send(socket, Body::System(SystemMessage::CaughtUp { head })).await
+                self.send(socket, MessageBody::System(SystemMessage::CaughtUp { head })).await
             }
             _ => Ok(()),
         }
     }
 
-    async fn tell_live(&self, socket: &mut WebSocket, live: Live) -> Result<(), Gone> {
-        let plain = matches!(live.news, News::TextDelta(_));
+    async fn tell_live(
+        &self,
+        socket: &mut WebSocket,
+        live: LiveUpdate,
+    ) -> Result<(), ClientDisconnect> {
+        let plain = matches!(live.news, LiveEvent::TextDelta(_));
         if self.watched.has(&live.session) && (plain || self.watched.is_resumed()) {
-            let place = Place::of_live(&live);
-            self.send_at(socket, Body::of_news(live.news), place).await?;
+            let place = MessagePosition::from_live(&live);
+            self.send_at(socket, MessageBody::from_news(live.news), place).await?;
         }
         Ok(())
     }
 
-    async fn tell_entry(&mut self, socket: &mut WebSocket, entry: Entry) -> Result<(), Gone> {
-        let place = Place::of_entry(&entry);
+    async fn tell_entry(
+        &mut self,
+        socket: &mut WebSocket,
+        entry: LogEntry,
+    ) -> Result<(), ClientDisconnect> {
+        let place = MessagePosition::from_entry(&entry);
         if entry.event == Event::SettingsChanged {
             return self.tell_settings(socket, place).await;
         }
@@ -270,7 +286,7 @@ impl Connection {
                 Ok(())
             }
             event if watched || matches!(event, Event::ApprovalResolved { .. }) => {
-                match Body::of_event(event, session.as_str()) {
+                match MessageBody::from_event(event, session.as_str()) {
                     Some(body) => self.send_at(socket, body, place).await,
                     None => Ok(()),
                 }
@@ -280,15 +296,20 @@ impl Connection {
     }
 
     /// Says how runs may go from now on, to those who show it.
-    async fn tell_settings(&self, socket: &mut WebSocket, place: Place) -> Result<(), Gone> {
+    async fn tell_settings(
+        &self,
+        socket: &mut WebSocket,
+        place: MessagePosition,
+    ) -> Result<(), ClientDisconnect> {
         if !self.watched.is_resumed() {
             return Ok(());
         }
-        match self.offered(self.latest.as_ref()).await {
+        match self.available_modes(self.latest.as_ref()).await {
             Ok(offered) => {
-                self.send_at(socket, Body::System(SystemMessage::Settings(offered)), place).await
+                self.send_at(socket, MessageBody::System(SystemMessage::Settings(offered)), place)
+                    .await
             }
-            Err(error) => self.give_up(socket, &error).await,
+            Err(error) => self.close_on_store_error(socket, &error).await,
         }
     }
 
@@ -297,8 +318,8 @@ impl Connection {
         socket: &mut WebSocket,
         id: ApprovalId,
         watched: bool,
-        place: Place,
-    ) -> Result<(), Gone> {
+        place: MessagePosition,
+    ) -> Result<(), ClientDisconnect> {
         if self.shown.contains(&id) {
             return Ok(());
         }
@@ -306,10 +327,10 @@ impl Connection {
             // What other conversations have settled is history: only theirs.
             Ok(Some(approval)) if watched || approval.deadline().is_some() => {
                 self.shown.insert(id);
-                self.send_request(socket, approval, place, Body::ToolApprovalRequest).await
+                self.send_request(socket, approval, place, MessageBody::ToolApprovalRequest).await
             }
             Ok(_) => Ok(()),
-            Err(error) => self.give_up(socket, &error).await,
+            Err(error) => self.close_on_store_error(socket, &error).await,
         }
     }
 
@@ -318,50 +339,54 @@ impl Connection {
         &self,
         socket: &mut WebSocket,
         id: ApprovalId,
-        place: Place,
-    ) -> Result<(), Gone> {
+        place: MessagePosition,
+    ) -> Result<(), ClientDisconnect> {
         if !self.shown.contains(&id) {
             return Ok(());
         }
         match self.app.gate.store().approval(id).await {
             Ok(Some(approval)) if approval.deadline().is_some() => {
-                self.send_request(socket, approval, place, Body::ToolRehearsed).await
+                self.send_request(socket, approval, place, MessageBody::ToolRehearsed).await
             }
             Ok(_) => Ok(()),
-            Err(error) => self.give_up(socket, &error).await,
+            Err(error) => self.close_on_store_error(socket, &error).await,
         }
     }
 
-    pub(super) async fn send(&self, socket: &mut WebSocket, body: Body) -> Result<(), Gone> {
-        self.send_at(socket, body, Place::default()).await
+    pub(super) async fn send(
+        &self,
+        socket: &mut WebSocket,
+        body: MessageBody,
+    ) -> Result<(), ClientDisconnect> {
+        self.send_at(socket, body, MessagePosition::default()).await
     }
 
     pub(super) async fn send_at(
         &self,
         socket: &mut WebSocket,
-        body: Body,
-        place: Place,
-    ) -> Result<(), Gone> {
+        body: MessageBody,
+        place: MessagePosition,
+    ) -> Result<(), ClientDisconnect> {
         let text = serde_json::to_string(&ServerMessage { body, place }).map_err(|error| {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "a message cannot be written"
             );
-            Gone
+            ClientDisconnect
         })?;
         deliver(socket, Message::Text(text.into())).await
     }
 }
 
-async fn deliver(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
+async fn deliver(socket: &mut WebSocket, message: Message) -> Result<(), ClientDisconnect> {
     match tokio::time::timeout(SEND, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Gone),
+        Ok(Err(_)) | Err(_) => Err(ClientDisconnect),
     }
 }
 
-async fn close(socket: &mut WebSocket, reason: &'static str) -> Result<(), Gone> {
+async fn close(socket: &mut WebSocket, reason: &'static str) -> Result<(), ClientDisconnect> {
     let frame = CloseFrame { code: close_code::AWAY, reason: Utf8Bytes::from_static(reason) };
     deliver(socket, Message::Close(Some(frame))).await?;
-    Err(Gone)
+    Err(ClientDisconnect)
 }

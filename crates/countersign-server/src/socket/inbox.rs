@@ -3,10 +3,10 @@
 use axum::extract::ws::WebSocket;
 use axum::http::StatusCode;
 use countersign_core::{ApprovalId, Event, ProjectId};
-use countersign_gate::{Entry, FollowAll, StoreError};
+use countersign_gate::{LogEntry, MultiLogFollower, StoreError};
 
-use super::connection::{Connection, Gone};
-use super::message::{Body, Place};
+use super::connection::{ClientDisconnect, SocketConnection};
+use super::message::{MessageBody, MessagePosition};
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -20,9 +20,9 @@ pub(super) enum InboxReach {
 }
 
 /// What a connection hears of other projects.
-pub(super) struct Inbox(Option<FollowAll>);
+pub(super) struct CrossProjectInbox(Option<MultiLogFollower>);
 
-impl Inbox {
+impl CrossProjectInbox {
     pub(super) async fn open(
         app: &App,
         own: &ProjectId,
@@ -35,7 +35,7 @@ impl Inbox {
     }
 
     /// Returns what happens next in another project; never, where nobody wants to know.
-    pub(super) async fn next(&mut self) -> Option<Result<(ProjectId, Entry), StoreError>> {
+    pub(super) async fn next(&mut self) -> Option<Result<(ProjectId, LogEntry), StoreError>> {
         match &mut self.0 {
             Some(follow) => follow.next().await,
             None => std::future::pending().await,
@@ -50,21 +50,21 @@ impl Inbox {
     }
 }
 
-impl Connection {
+impl SocketConnection {
     /// Sends what waits in the other projects.
-    pub(super) async fn send_waiting_elsewhere(
+    pub(super) async fn send_other_projects_pending(
         &mut self,
         socket: &mut WebSocket,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), ClientDisconnect> {
         if self.inbox.reach() == InboxReach::OwnProject {
             return Ok(());
         }
         if let Err(error) = self.app.projects.load().await {
-            return self.give_up(socket, &error).await;
+            return self.close_on_store_error(socket, &error).await;
         }
         for project in self.app.projects.ids() {
             if project != self.project {
-                self.send_waiting(socket, &project).await?;
+                self.send_pending_requests(socket, &project).await?;
             }
         }
         Ok(())
@@ -72,25 +72,25 @@ impl Connection {
 
     /// Tells of a request of another project, and what becomes of it. Its number in that project's log
     /// is not told: this client's numbers are those of its own project.
-    pub(super) async fn tell_elsewhere(
+    pub(super) async fn tell_other_project(
         &mut self,
         socket: &mut WebSocket,
-        (project, entry): (ProjectId, Entry),
-    ) -> Result<(), Gone> {
-        let place = Place { seq: None, ..Place::of_entry(&entry) };
+        (project, entry): (ProjectId, LogEntry),
+    ) -> Result<(), ClientDisconnect> {
+        let place = MessagePosition { seq: None, ..MessagePosition::from_entry(&entry) };
         match entry.event {
             Event::ApprovalRequested { approval } => {
                 match self.app.projects.get(project.as_str()).await {
                     Ok(_) => self.tell_request(socket, approval, false, place).await,
                     // It belongs to another server of the same database.
                     Err(error) if error.status == StatusCode::NOT_FOUND => Ok(()),
-                    Err(_) => self.come_back(socket).await,
+                    Err(_) => self.close_for_resume(socket).await,
                 }
             }
             Event::Rehearsed { approval } => self.tell_rehearsal(socket, approval, place).await,
             Event::ApprovalResolved { approval, .. } if self.shown.remove(&approval) => {
                 let session = place.session_id.clone().unwrap_or_default();
-                match Body::of_event(entry.event, &session) {
+                match MessageBody::from_event(entry.event, &session) {
                     Some(body) => self.send_at(socket, body, place).await,
                     None => Ok(()),
                 }

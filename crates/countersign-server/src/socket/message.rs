@@ -1,30 +1,30 @@
 //! Messages: what the server says on the socket, in S1's words.
 
-use countersign_core::{Approval, Event, Usage};
-use countersign_gate::{Entry, Live, News};
+use countersign_core::{Event, Execution, TokenUsage};
+use countersign_gate::{LiveEvent, LiveUpdate, LogEntry};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::approve_all::ApproveAnswer;
-use super::command::PermissionMode;
-use super::offered::Offered;
+use super::available_modes::AvailableModes;
+use super::command::RunPermissionMode;
 use super::request::{ApprovalRequest, RequestStatus};
-use crate::tools::view::Origin;
+use crate::tools::view::CallOrigin;
 
 /// One message, and where in the log it stands.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ServerMessage {
     #[serde(flatten)]
-    pub(crate) body: Body,
+    pub(crate) body: MessageBody,
     #[serde(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: MessagePosition,
 }
 
 /// Where a message belongs.
 #[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Place {
+pub(crate) struct MessagePosition {
     /// Its number in the project's log, to resume after; live messages have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -42,7 +42,7 @@ pub(crate) struct Place {
 /// What is said.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Body {
+pub(crate) enum MessageBody {
     /// About the connection or the run itself.
     System(SystemMessage),
     /// By the model.
@@ -75,7 +75,7 @@ pub(crate) enum SystemMessage {
     /// First in every run.
     Init { session_id: String, model: String, tools: Vec<String> },
     /// The answer to `resume`, before what it asked for.
-    Resumed(Resumed),
+    Resumed(ResumeSummary),
     /// After `resumed`: everything up to its `head` has been sent.
     CaughtUp { head: u64 },
     /// The server was restarted, or another one took over, and the run goes on: the deltas since the
@@ -84,21 +84,21 @@ pub(crate) enum SystemMessage {
     /// Something about the conversation that its person should know.
     Notice { session_id: String, message: String },
     /// What the project has settled was changed: this holds now. Only sent to those who resumed.
-    Settings(Offered),
+    Settings(AvailableModes),
     /// The model's answer broke off and is asked for again: the deltas since the last text are void.
     Retry { attempt: u32, wait_ms: u64, reason: String },
 }
 
 /// What a page needs to know to show itself.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Resumed {
+pub(crate) struct ResumeSummary {
     /// The newest number of the log.
     pub(crate) head: u64,
     #[schema(required)]
     pub(crate) session_id: Option<String>,
     /// The mode that conversation was last run in; null where it is new, or none is named.
     #[schema(required)]
-    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) permission_mode: Option<RunPermissionMode>,
     /// Whether a run of that conversation is going on.
     pub(crate) active: bool,
     /// Whether the model is the scripted one.
@@ -109,7 +109,7 @@ pub(crate) struct Resumed {
     #[schema(value_type = String, format = DateTime)]
     pub(crate) now: Timestamp,
     #[serde(flatten)]
-    pub(crate) offered: Offered,
+    pub(crate) offered: AvailableModes,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -150,7 +150,7 @@ pub(crate) enum UserMessage {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunResult {
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: RunOutcome,
     /// What the run took.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -167,7 +167,7 @@ pub(crate) struct RunResult {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "subtype", content = "content", rename_all = "snake_case")]
-pub(crate) enum Outcome {
+pub(crate) enum RunOutcome {
     Success { message: &'static str },
     Error { message: String, code: String },
 }
@@ -233,7 +233,7 @@ pub(crate) struct ToolStateContent {
     /// `approved`, `executing`, `completed`, `failed`, …
     status: String,
     /// Who made the call, which says where it runs.
-    origin: Origin,
+    origin: CallOrigin,
 }
 
 /// Calls whose work was undone; only sent to those who resumed.
@@ -262,14 +262,14 @@ pub(crate) struct ToolOutputContent {
     text: String,
 }
 
-impl Body {
+impl MessageBody {
     pub(crate) fn error(code: &str, message: String, request_id: Option<String>) -> Self {
         let content = ErrorContent { message, code: code.to_owned() };
         Self::Error(ErrorMessage { content, request_id })
     }
 
-    pub(crate) fn failed(code: &str, message: String, hint: Option<String>) -> Self {
-        let outcome = Outcome::Error { message, code: code.to_owned() };
+    pub(crate) fn run_failed(code: &str, message: String, hint: Option<String>) -> Self {
+        let outcome = RunOutcome::Error { message, code: code.to_owned() };
         Self::Result(RunResult { outcome, usage: None, cost: None, hint })
     }
 
@@ -279,7 +279,7 @@ impl Body {
 
     /// Returns what an event says; none for what the socket does not tell, or what needs a look at
     /// the approval.
-    pub(crate) fn of_event(event: Event, session: &str) -> Option<Self> {
+    pub(crate) fn from_event(event: Event, session: &str) -> Option<Self> {
         Some(match event {
             Event::RunStarted { model, tools } => {
                 Self::System(SystemMessage::Init { session_id: session.to_owned(), model, tools })
@@ -290,7 +290,7 @@ impl Body {
             }),
             Event::ConversationMended { removed, added } => Self::System(SystemMessage::Notice {
                 session_id: session.to_owned(),
-                message: mending_in_words(removed, added),
+                message: describe_mending(removed, added),
             }),
             Event::Prompt { text } => Self::User(UserMessage::Prompt { text }),
             Event::Text { text } => Self::Assistant(AssistantMessage::Text { text }),
@@ -301,7 +301,7 @@ impl Body {
             Event::ApprovalResolved { approval, status, by, feedback, edited_input } => {
                 Self::ToolApprovalResolved(ApprovalResolved {
                     request_id: approval.to_string(),
-                    status: RequestStatus::of(status),
+                    status: RequestStatus::from_status(status),
                     decided_by: by,
                     user_feedback: feedback,
                     edited_input,
@@ -312,14 +312,14 @@ impl Body {
                 Self::User(UserMessage::ToolResult { tool_use_id, content, is_error })
             }
             Event::RunDone { usage, cost } => Self::Result(RunResult {
-                outcome: Outcome::Success { message: "Conversation complete" },
+                outcome: RunOutcome::Success { message: "Conversation complete" },
                 usage: Some(usage.into()),
                 cost,
                 hint: None,
             }),
-            Event::RunFailed { code, message, hint } => Self::failed(&code, message, hint),
+            Event::RunFailed { code, message, hint } => Self::run_failed(&code, message, hint),
             Event::ToolState { execution, tool_use_id: Some(id), tool_name, status, executor }
-                if executor.is_elsewhere() =>
+                if executor.is_remote() =>
             {
                 let (tool_id, tool_use_id) = (execution.to_string(), id.to_string());
                 let status = status.as_str().to_lowercase();
@@ -343,13 +343,13 @@ impl Body {
         })
     }
 
-    pub(crate) fn of_news(news: News) -> Self {
+    pub(crate) fn from_news(news: LiveEvent) -> Self {
         match news {
-            News::TextDelta(text) => Self::Assistant(AssistantMessage::TextDelta { text }),
-            News::Retry { attempt, wait_ms, reason } => {
+            LiveEvent::TextDelta(text) => Self::Assistant(AssistantMessage::TextDelta { text }),
+            LiveEvent::Retry { attempt, wait_ms, reason } => {
                 Self::System(SystemMessage::Retry { attempt, wait_ms, reason })
             }
-            News::ToolOutput { execution, text } => Self::ToolOutput(ToolOutputMessage {
+            LiveEvent::ToolOutput { execution, text } => Self::ToolOutput(ToolOutputMessage {
                 content: ToolOutputContent { tool_id: execution.to_string(), text },
             }),
         }
@@ -357,7 +357,7 @@ impl Body {
 }
 
 /// Says how a conversation was mended.
-pub(crate) fn mending_in_words(removed: u64, added: u64) -> String {
+pub(crate) fn describe_mending(removed: u64, added: u64) -> String {
     let results = |count: u64| if count == 1 { "result" } else { "results" };
     format!(
         "This conversation could not go on: the model refused its record. It was mended ({removed} \
@@ -367,8 +367,8 @@ pub(crate) fn mending_in_words(removed: u64, added: u64) -> String {
     )
 }
 
-impl Place {
-    pub(crate) fn of_entry(entry: &Entry) -> Self {
+impl MessagePosition {
+    pub(crate) fn from_entry(entry: &LogEntry) -> Self {
         Self {
             seq: Some(entry.seq),
             session_id: entry.session.as_ref().map(ToString::to_string),
@@ -376,7 +376,7 @@ impl Place {
         }
     }
 
-    pub(crate) fn of_live(live: &Live) -> Self {
+    pub(crate) fn from_live(live: &LiveUpdate) -> Self {
         Self {
             seq: None,
             session_id: Some(live.session.to_string()),
@@ -384,7 +384,7 @@ impl Place {
         }
     }
 
-    pub(crate) fn of_approval(approval: &Approval) -> Self {
+    pub(crate) fn from_execution(approval: &Execution) -> Self {
         Self {
             seq: None,
             session_id: Some(approval.call.session.to_string()),
@@ -393,8 +393,8 @@ impl Place {
     }
 }
 
-impl From<Usage> for UsageView {
-    fn from(usage: Usage) -> Self {
+impl From<TokenUsage> for UsageView {
+    fn from(usage: TokenUsage) -> Self {
         Self { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens }
     }
 }

@@ -5,17 +5,17 @@ mod rehearsal;
 
 use std::collections::BTreeSet;
 
-use countersign_core::{Approval, Proposal, Risk, Status, Verdict, masked};
+use countersign_core::{Execution, ExecutionStatus, GrantProposal, Risk, Verdict, mask_input};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use self::preview::Shown;
+use self::preview::PreviewFields;
 pub(crate) use self::preview::{DiffStat, FileView, PartView, PreviewData, PreviewType};
 
 use crate::call_context::CallContext;
-use crate::tools::view::Origin;
+use crate::tools::view::CallOrigin;
 
 /// S1.7's request, and what we add.
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,7 +60,7 @@ pub(crate) struct ApprovalRequest {
     #[schema(required)]
     pub(crate) asked_again: Option<String>,
     /// Who asked: our own agent, one whose tools a client runs, or another program.
-    pub(crate) origin: Origin,
+    pub(crate) origin: CallOrigin,
     /// The child agent that wants it, as a path such as `main/explore`; left out for the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -79,9 +79,9 @@ pub(crate) struct ProposalView {
     matched_before: u64,
 }
 
-impl From<Proposal> for ProposalView {
-    fn from(proposal: Proposal) -> Self {
-        let Proposal { rules, label, matched_before } = proposal;
+impl From<GrantProposal> for ProposalView {
+    fn from(proposal: GrantProposal) -> Self {
+        let GrantProposal { rules, label, matched_before } = proposal;
         Self { rules, label, matched_before }
     }
 }
@@ -125,7 +125,7 @@ pub(crate) enum AllowedDecision {
 }
 
 impl AllowedDecision {
-    fn of(approval: &Approval) -> Vec<Self> {
+    fn for_execution(approval: &Execution) -> Vec<Self> {
         if approval.deadline().is_none() {
             return Vec::new();
         }
@@ -138,16 +138,17 @@ impl AllowedDecision {
 }
 
 impl RequestStatus {
-    pub(super) fn of(status: Status) -> Self {
+    pub(super) fn from_status(status: ExecutionStatus) -> Self {
         match status {
-            Status::Pending | Status::AwaitingApproval => Self::Pending,
+            ExecutionStatus::Pending | ExecutionStatus::AwaitingApproval => Self::Pending,
             // It was approved; how it went on is told by its result.
-            Status::Approved | Status::Executing | Status::Completed | Status::Failed => {
-                Self::Approved
-            }
-            Status::Rejected => Self::Rejected,
-            Status::Timeout => Self::Timeout,
-            Status::Cancelled => Self::Cancelled,
+            ExecutionStatus::Approved
+            | ExecutionStatus::Executing
+            | ExecutionStatus::Completed
+            | ExecutionStatus::Failed => Self::Approved,
+            ExecutionStatus::Rejected => Self::Rejected,
+            ExecutionStatus::Timeout => Self::Timeout,
+            ExecutionStatus::Cancelled => Self::Cancelled,
         }
     }
 }
@@ -173,17 +174,17 @@ impl From<RiskLevel> for Risk {
 }
 
 impl ApprovalRequest {
-    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
+    pub(crate) fn new(approval: Execution, context: CallContext) -> Self {
         let expires_at = approval.deadline();
-        let allowed_decisions = AllowedDecision::of(&approval);
-        let status = RequestStatus::of(approval.status());
-        let user_feedback = approval.state.words().map(str::to_owned);
-        let origin = Origin::of(&approval.call);
-        let shown = Shown::of(approval.preview, &approval.call.input);
+        let allowed_decisions = AllowedDecision::for_execution(&approval);
+        let status = RequestStatus::from_status(approval.status());
+        let user_feedback = approval.state.decision_comment().map(str::to_owned);
+        let origin = CallOrigin::from_call(&approval.call);
+        let shown = PreviewFields::from_preview(approval.preview, &approval.call.input);
         Self {
             request_id: approval.id.to_string(),
             tool_name: approval.call.tool_name,
-            tool_input: masked(&approval.call.input),
+            tool_input: mask_input(&approval.call.input),
             tool_use_id: approval.call.tool_use_id.to_string(),
             preview_type: shown.kind,
             preview_data: shown.data,
@@ -205,7 +206,7 @@ impl ApprovalRequest {
             edited: approval
                 .basis
                 .edited_from
-                .map(|original| EditedView { original_input: masked(&original) }),
+                .map(|original| EditedView { original_input: mask_input(&original) }),
             asked_again: approval.basis.asked_again,
             origin,
             agent: approval.call.agent,

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use countersign_core::{Executor, Risk};
-use countersign_gate::Timeouts;
+use countersign_gate::DecisionTimeouts;
 use countersign_tools::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,25 +11,25 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::query::Query;
-use crate::refusals::Looking;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::PathParams;
+use crate::query::QueryParams;
+use crate::sign_in::SignedInPerson;
 use crate::socket::request::RiskLevel;
 
 /// Whose tools.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Whose {
+pub(crate) struct ToolListQuery {
     /// Who runs them; the client unless said.
     #[param(inline)]
-    executor: Option<Runs>,
+    executor: Option<ToolRunner>,
 }
 
 /// Who runs tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Runs {
+pub(crate) enum ToolRunner {
     /// The client: `read_file`, `write_file`, `list_directory`, `execute_command`.
     #[default]
     Client,
@@ -64,37 +64,37 @@ pub(crate) struct ToolView {
 }
 
 /// `GET /my/projects/{project_id}/tools/available`: the tools a run can use.
-#[utoipa::path(get, operation_id = "list_tools", tag = "tools", path = "/my/projects/{project_id}/tools/available", params(("project_id" = String, Path), Whose), responses(
+#[utoipa::path(get, operation_id = "list_tools", tag = "tools", path = "/my/projects/{project_id}/tools/available", params(("project_id" = String, Path), ToolListQuery), responses(
     (status = 200, body = ToolList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(whose): Query<Whose>,
+    PathParams(project): PathParams<String>,
+    QueryParams(whose): QueryParams<ToolListQuery>,
 ) -> Result<Json<ToolList>, ApiError> {
     let place = app.projects.get(&project).await?;
     let timeouts = app.gate.timeouts(&place.0.id).await?;
     let mut tools = Vec::new();
     let executor = match whose.executor.unwrap_or_default() {
-        Runs::Client => Executor::Client,
-        Runs::Local => Executor::Local,
+        ToolRunner::Client => Executor::Client,
+        ToolRunner::Local => Executor::Local,
     };
     for tool in super::toolbox(&app, &place, executor).iter() {
-        tools.push(ToolView::of(tool.as_ref(), timeouts).await);
+        tools.push(ToolView::from_tool(tool.as_ref(), timeouts).await);
     }
     Ok(Json(ToolList { success: true, total_count: tools.len(), tools }))
 }
 
 impl ToolView {
-    async fn of(tool: &dyn Tool, timeouts: Timeouts) -> Self {
+    async fn from_tool(tool: &dyn Tool, timeouts: DecisionTimeouts) -> Self {
         let schema = tool.input_schema();
         let required = schema.get("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         let requires_approval = tool.needs_approval(&json!({})).await;
         let risk = if requires_approval { Risk::Medium } else { Risk::Low };
-        let seconds = if requires_approval { timeouts.of(risk).as_secs() } else { 0 };
+        let seconds = if requires_approval { timeouts.for_risk(risk).as_secs() } else { 0 };
         Self {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),

@@ -5,28 +5,30 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use countersign_core::{Approval, Executor, RunId, SessionId, Stance, Status, ToolCall};
-use countersign_gate::{Question, StoreError, Submitted, Terms, new_id};
+use countersign_core::{
+    Execution, ExecutionStatus, Executor, RunId, SessionId, Supervision, ToolCall,
+};
+use countersign_gate::{AskOptions, StoreError, Submission, SubmitOptions, new_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
 use super::view::ExecutionView;
-use super::{keeping, own};
-use crate::access::Caller;
+use super::{call_backups, find_execution};
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
-use crate::body::Body;
+use crate::body::JsonBody;
 use crate::call_context::ContextLookup;
 use crate::chat::session_id;
-use crate::connections::Connection;
+use crate::connections::HttpConnection;
 use crate::decide::planner_for;
 use crate::error::ApiError;
-use crate::in_time::judge_in_time;
-use crate::projects::{Place, working_folder};
-use crate::query::Query;
-use crate::refusals::{Contested, Looking};
-use crate::segments::{Segments, unknown_execution};
+use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
+use crate::path_params::{PathParams, unknown_execution};
+use crate::projects::{ProjectHandle, working_folder};
+use crate::query::QueryParams;
+use crate::with_deadline::judge_with_deadline;
 
 /// How long anybody may wait for an answer.
 const LONGEST_WAIT: u64 = 300;
@@ -74,7 +76,7 @@ pub(crate) struct OneExecution {
 /// How long to wait.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wait {
+pub(crate) struct WaitQuery {
     /// Waits until the call leaves the state it is in, so many seconds at the most.
     #[param(maximum = 300)]
     wait_seconds: Option<u64>,
@@ -86,91 +88,92 @@ pub(crate) struct Wait {
 /// the same call; with another input it is 409.
 #[utoipa::path(post, operation_id = "hand_in_call", tag = "tools", path = "/my/projects/{project_id}/tools/calls", params(("project_id" = String, Path)), request_body = NewCall, responses(
     (status = 200, body = OneExecution),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn hand_in(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    connection: Option<Extension<Arc<Connection>>>,
-    Segments(project): Segments<String>,
-    Body(wanted): Body<NewCall>,
+    connection: Option<Extension<Arc<HttpConnection>>>,
+    PathParams(project): PathParams<String>,
+    JsonBody(wanted): JsonBody<NewCall>,
 ) -> Result<Json<OneExecution>, ApiError> {
     let place = app.projects.get(&project).await?;
-    let wait = wait(wanted.wait_seconds)?;
-    let call = wanted.call(&place)?;
+    let wait = parse_wait(wanted.wait_seconds)?;
+    let call = wanted.into_tool_call(&place)?;
     let planner = planner_for(&app, &place.1, &call);
-    let terms = Terms::from(Stance::Attended { auto_approve_read: true });
+    let terms = SubmitOptions::from(Supervision::Attended { auto_approve_read: true });
     let (gate, made) = (app.gate.clone(), call.clone());
-    let question = Question { submitted_by: Some(caller.submitter_id()), ..Question::default() };
-    let submitted = judge_in_time(planner, |planner| async move {
+    let question =
+        AskOptions { submitted_by: Some(caller.submitter_id()), ..AskOptions::default() };
+    let submitted = judge_with_deadline(planner, |planner| async move {
         gate.submit_with(made, planner, &terms, &question).await
     });
     let stands = match submitted.await? {
-        Submitted::Waiting(stands) | Submitted::Approved(stands) | Submitted::Refused(stands) => {
-            *stands
-        }
-        Submitted::Before(stands) if !caller.may_see(&stands) => {
+        Submission::Waiting(stands)
+        | Submission::Approved(stands)
+        | Submission::Refused(stands) => *stands,
+        Submission::Before(stands) if !caller.may_see(&stands) => {
             let why = "somebody else uses this `session_id` and `tool_use_id`: choose another";
             return Err(ApiError::conflict("other_call", why));
         }
-        Submitted::Before(stands) if is_same(&stands, &call) => *stands,
-        Submitted::Before(stands) => {
+        Submission::Before(stands) if is_same(&stands, &call) => *stands,
+        Submission::Before(stands) => {
             let why = "another call was handed in under this `tool_use_id` in this conversation";
             return Err(ApiError::conflict("other_call", why).with_execution(*stands));
         }
-        Submitted::Permitted(permit) => {
+        Submission::Permitted(permit) => {
             let error = StoreError::corrupt("permit", permit.approval().to_string());
             return Err(error.into());
         }
     };
-    let stands = heir(&app, stands).await?;
-    let stands = if stands.status() == Status::AwaitingApproval {
+    let stands = latest_replacement(&app, stands).await?;
+    let stands = if stands.status() == ExecutionStatus::AwaitingApproval {
         set_aside(connection);
-        until_changed(&app, stands, wait).await?
+        wait_for_change(&app, stands, wait).await?
     } else {
         stands
     };
     app.sign_ins.check_not_revoked(&caller).await?;
-    keeping::before(&app, &stands).await;
-    shown_to_caller(&app, stands).await
+    call_backups::back_up_before_run(&app, &stands).await;
+    execution_response(&app, stands).await
 }
 
 /// `GET /my/projects/{project_id}/tools/{tool_id}`: one call. With `wait_seconds` the answer comes
 /// when it leaves the state it is in, or when the time is over. Where an edited input took its place,
 /// that is the answer.
-#[utoipa::path(get, operation_id = "get_execution", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}", params(("project_id" = String, Path), ("tool_id" = String, Path), Wait), responses(
+#[utoipa::path(get, operation_id = "get_execution", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}", params(("project_id" = String, Path), ("tool_id" = String, Path), WaitQuery), responses(
     (status = 200, body = OneExecution),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn get(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    connection: Option<Extension<Arc<Connection>>>,
-    Segments((project, tool)): Segments<(String, String)>,
-    Query(query): Query<Wait>,
+    connection: Option<Extension<Arc<HttpConnection>>>,
+    PathParams((project, tool)): PathParams<(String, String)>,
+    QueryParams(query): QueryParams<WaitQuery>,
 ) -> Result<Json<OneExecution>, ApiError> {
     let place = app.projects.get(&project).await?;
-    let wait = wait(query.wait_seconds)?;
-    let asked = own(&app, &place, &tool).await?;
+    let wait = parse_wait(query.wait_seconds)?;
+    let asked = find_execution(&app, &place, &tool).await?;
     if !caller.may_see(&asked) {
         return Err(unknown_execution(&tool));
     }
-    let stands = heir(&app, asked).await?;
+    let stands = latest_replacement(&app, asked).await?;
     set_aside(connection);
-    let stands = until_changed(&app, stands, wait).await?;
+    let stands = wait_for_change(&app, stands, wait).await?;
     app.sign_ins.check_not_revoked(&caller).await?;
-    keeping::before(&app, &stands).await;
-    shown_to_caller(&app, stands).await
+    call_backups::back_up_before_run(&app, &stands).await;
+    execution_response(&app, stands).await
 }
 
-async fn shown_to_caller(app: &App, stands: Approval) -> Result<Json<OneExecution>, ApiError> {
+async fn execution_response(app: &App, stands: Execution) -> Result<Json<OneExecution>, ApiError> {
     let context = ContextLookup::new(app.gate.store()).find(&stands).await?;
     let execution = ExecutionView::for_caller(stands, context);
     Ok(Json(OneExecution { success: true, execution }))
 }
 
 impl NewCall {
-    fn call(self, place: &Place) -> Result<ToolCall, ApiError> {
+    fn into_tool_call(self, place: &ProjectHandle) -> Result<ToolCall, ApiError> {
         let project = &place.0;
         let cwd = working_folder(place, self.cwd.as_deref())?;
         let session = match self.session_id {
@@ -178,7 +181,7 @@ impl NewCall {
             None => SessionId::from(new_id::<RunId>().to_string()),
         };
         let tool_use_id = match self.tool_use_id {
-            Some(id) => word("tool_use_id", id)?,
+            Some(id) => check_name("tool_use_id", id)?,
             None => new_id::<RunId>().to_string(),
         };
         Ok(ToolCall {
@@ -187,16 +190,16 @@ impl NewCall {
             session,
             run: None,
             tool_use_id: tool_use_id.into(),
-            tool_name: word("tool_name", self.tool_name)?,
+            tool_name: check_name("tool_name", self.tool_name)?,
             input: Value::Object(self.tool_input),
             cwd,
             executor: Executor::Caller,
-            agent: self.agent.map(|agent| word("agent", agent)).transpose()?,
+            agent: self.agent.map(|agent| check_name("agent", agent)).transpose()?,
         })
     }
 }
 
-fn word(field: &str, text: String) -> Result<String, ApiError> {
+fn check_name(field: &str, text: String) -> Result<String, ApiError> {
     let is_one = !text.is_empty()
         && text.chars().count() <= LONGEST_NAME
         && !text.chars().any(char::is_control);
@@ -208,7 +211,7 @@ fn word(field: &str, text: String) -> Result<String, ApiError> {
     }
 }
 
-fn wait(seconds: Option<u64>) -> Result<Duration, ApiError> {
+fn parse_wait(seconds: Option<u64>) -> Result<Duration, ApiError> {
     match seconds.unwrap_or_default() {
         seconds @ 0..=LONGEST_WAIT => Ok(Duration::from_secs(seconds)),
         _ => Err(ApiError::bad_request(
@@ -219,13 +222,13 @@ fn wait(seconds: Option<u64>) -> Result<Duration, ApiError> {
 }
 
 /// Whether a call is what was handed in before; a person may have changed its input since.
-fn is_same(stands: &Approval, call: &ToolCall) -> bool {
+fn is_same(stands: &Execution, call: &ToolCall) -> bool {
     let input = stands.basis.edited_from.as_ref().unwrap_or(&stands.call.input);
-    stands.call.tool_name == call.tool_name && stands.keeps(input, &call.input)
+    stands.call.tool_name == call.tool_name && stands.matches_stored_input(input, &call.input)
 }
 
 /// Returns the call that took another's place, as far as that goes.
-async fn heir(app: &App, mut stands: Approval) -> Result<Approval, StoreError> {
+async fn latest_replacement(app: &App, mut stands: Execution) -> Result<Execution, StoreError> {
     while let Some(next) = stands.replaced_by() {
         match app.gate.store().approval(next).await? {
             Some(heir) => stands = heir,
@@ -237,22 +240,22 @@ async fn heir(app: &App, mut stands: Approval) -> Result<Approval, StoreError> {
 }
 
 /// Lets a connection wait without taking a place among those that count.
-fn set_aside(connection: Option<Extension<Arc<Connection>>>) {
+fn set_aside(connection: Option<Extension<Arc<HttpConnection>>>) {
     if let Some(Extension(connection)) = connection {
         connection.set_aside();
     }
 }
 
 /// Waits until a call has left its state, the time is over or the server stops.
-async fn until_changed(
+async fn wait_for_change(
     app: &App,
-    stands: Approval,
+    stands: Execution,
     wait: Duration,
-) -> Result<Approval, StoreError> {
+) -> Result<Execution, StoreError> {
     if wait.is_zero() || stands.status().is_terminal() {
         return Ok(stands);
     }
-    let changed = timeout(wait, app.gate.changed(stands.id, stands.status()));
+    let changed = timeout(wait, app.gate.wait_for_change(stands.id, stands.status()));
     tokio::select! {
         changed = changed => changed.unwrap_or(Ok(stands)),
         () = app.stopping.cancelled() => Ok(stands),

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Risk, SessionId, Status};
+use countersign_core::{ExecutionStatus, Risk, SessionId};
 use countersign_gate::ExecutionFilter;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,17 +12,17 @@ use super::view::ExecutionView;
 use crate::app::App;
 use crate::call_context::ContextLookup;
 use crate::error::ApiError;
-use crate::query::{Page, Query};
-use crate::refusals::Looking;
-use crate::segments::Segments;
-use crate::sign_in::SignedIn;
+use crate::error_responses::ReadErrorResponses;
+use crate::path_params::PathParams;
+use crate::query::{PageQuery, QueryParams};
+use crate::sign_in::SignedInPerson;
 use crate::socket::request::RiskLevel;
 use crate::status::CallStatus;
 
 /// Which calls; what is left out does not matter.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Filter {
+pub(crate) struct ExecutionListQuery {
     /// Where they stand; `pending` means `awaiting_approval`.
     #[param(inline)]
     status: Option<CallStatus>,
@@ -53,20 +53,20 @@ pub(crate) struct ExecutionList {
 
 /// `GET /my/projects/{project_id}/tools/executions`: the history of calls, the latest first. Long
 /// results are cut here; the execution itself has them whole.
-#[utoipa::path(get, operation_id = "list_executions", tag = "tools", path = "/my/projects/{project_id}/tools/executions", params(("project_id" = String, Path), Filter, Page), responses(
+#[utoipa::path(get, operation_id = "list_executions", tag = "tools", path = "/my/projects/{project_id}/tools/executions", params(("project_id" = String, Path), ExecutionListQuery, PageQuery), responses(
     (status = 200, body = ExecutionList),
-    Looking,
+    ReadErrorResponses,
 ))]
 pub(crate) async fn list(
-    _: SignedIn,
+    _: SignedInPerson,
     State(app): State<App>,
-    Segments(project): Segments<String>,
-    Query(filter): Query<Filter>,
-    Query(page): Query<Page>,
+    PathParams(project): PathParams<String>,
+    QueryParams(filter): QueryParams<ExecutionListQuery>,
+    QueryParams(page): QueryParams<PageQuery>,
 ) -> Result<Json<ExecutionList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
     let filter = ExecutionFilter {
-        statuses: filter.status.map(Status::from).into_iter().collect(),
+        statuses: filter.status.map(ExecutionStatus::from).into_iter().collect(),
         tool: filter.tool,
         risk: filter.risk.map(Risk::from),
         session: filter.session.map(SessionId::from),
@@ -81,7 +81,7 @@ pub(crate) async fn list(
     let mut executions = Vec::with_capacity(calls.len());
     for call in calls {
         let context = contexts.find(&call).await?;
-        executions.push(ExecutionView::new(call, context).in_short());
+        executions.push(ExecutionView::new(call, context).with_short_result());
     }
     Ok(Json(ExecutionList { success: true, executions, next_cursor }))
 }

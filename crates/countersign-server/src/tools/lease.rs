@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Approval, Executor, NotTaken};
+use countersign_core::{Execution, Executor, ReportRejection};
 use countersign_gate::ReportError;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{keeping, own};
-use crate::access::Caller;
+use super::{call_backups, find_execution};
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
-use crate::body::MaybeBody;
+use crate::body::OptionalJsonBody;
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::refusals::Contested;
-use crate::segments::{Segments, unknown_execution};
+use crate::error_responses::ConflictErrorResponses;
+use crate::path_params::{PathParams, unknown_execution};
 use crate::status::CallStatus;
+use crate::with_deadline::with_deadline;
 
 /// How long a lease holds that a client renews.
 pub(crate) const SHORT_LEASE: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ pub(crate) struct LeaseView {
 }
 
 impl LeaseView {
-    pub(crate) fn of(call: &Approval) -> Option<Self> {
+    pub(crate) fn from_execution(call: &Execution) -> Option<Self> {
         let lease = call.lease()?;
         Some(Self { token: lease.token.clone(), expires_at: lease.until })
     }
@@ -83,27 +83,27 @@ pub(crate) struct LeaseGiven {
 /// call that was handed in at `tools/calls`: of all who try, one gets it.
 #[utoipa::path(post, operation_id = "lease", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}/lease", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = LeaseBody, responses(
     (status = 200, body = LeaseGiven),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn hold(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    Segments((project, tool)): Segments<(String, String)>,
-    MaybeBody(body): MaybeBody<LeaseBody>,
+    PathParams((project, tool)): PathParams<(String, String)>,
+    OptionalJsonBody(body): OptionalJsonBody<LeaseBody>,
 ) -> Result<Json<LeaseGiven>, ApiError> {
     let place = app.projects.get(&project).await?;
-    let call = own(&app, &place, &tool).await?;
+    let call = find_execution(&app, &place, &tool).await?;
     let is_shown = body.lease.is_some();
     check_is_own(&caller, &call, is_shown)?;
     let hidden = !caller.may_see(&call);
-    let held = held(&app, caller, call, body).await;
+    let held = renew_or_take(&app, caller, call, body).await;
     held.map(Json).map_err(|error| if hidden { error.without_execution() } else { error })
 }
 
-async fn held(
+async fn renew_or_take(
     app: &App,
-    caller: Caller,
-    call: Approval,
+    caller: AuthenticatedCaller,
+    call: Execution,
     body: LeaseBody,
 ) -> Result<LeaseGiven, ApiError> {
     let (gate, id) = (app.gate.clone(), call.id);
@@ -112,13 +112,13 @@ async fn held(
             Executor::Caller => CALLERS_LEASE,
             Executor::Local | Executor::Client | Executor::ClaudeCli => SHORT_LEASE,
         };
-        in_time(async move { gate.renew(id, &lease.token(), period).await }).await?
+        with_deadline(async move { gate.renew(id, &lease.token(), period).await }).await?
     } else if call.call.executor == Executor::ClaudeCli {
         let why = "Claude Code runs its own calls";
         return Err(ApiError::conflict("not_yours", why).with_execution(call));
     } else {
-        keeping::before(app, &call).await;
-        let lent = in_time(async move { gate.lend(id, &caller.name, CALLERS_LEASE).await });
+        call_backups::back_up_before_run(app, &call).await;
+        let lent = with_deadline(async move { gate.lend(id, &caller.name, CALLERS_LEASE).await });
         lent.await?.map_err(|refused| {
             let why = refused.to_string();
             ApiError::conflict("not_yours", why).with_execution(*refused.0)
@@ -131,14 +131,14 @@ async fn held(
         success: true,
         tool_id: stands.call.id.to_string(),
         status: stands.status().into(),
-        lease: LeaseView::of(&stands),
+        lease: LeaseView::from_execution(&stands),
     })
 }
 
 /// Checks that a call is an agent's own: handed in by it, or lent to it, which the lease proves.
 pub(super) fn check_is_own(
-    caller: &Caller,
-    call: &Approval,
+    caller: &AuthenticatedCaller,
+    call: &Execution,
     shows_lease: bool,
 ) -> Result<(), ApiError> {
     let is_lent = call.call.executor == Executor::Client && shows_lease;
@@ -156,12 +156,13 @@ impl From<ReportError> for ApiError {
             ReportError::Store(error) => error.into(),
             ReportError::NotTaken(refused) => {
                 let code = match refused {
-                    NotTaken::Settled(_) => "already_settled",
-                    NotTaken::NotStarted(_) => "not_started",
-                    NotTaken::Foreign(_) => "foreign_lease",
-                    NotTaken::NotElsewhere(_) => "not_elsewhere",
+                    ReportRejection::Settled(_) => "already_settled",
+                    ReportRejection::NotStarted(_) => "not_started",
+                    ReportRejection::Foreign(_) => "foreign_lease",
+                    ReportRejection::NotElsewhere(_) => "not_elsewhere",
                 };
-                Self::conflict(code, refused.to_string()).with_execution(refused.stands().clone())
+                Self::conflict(code, refused.to_string())
+                    .with_execution(refused.execution().clone())
             }
         }
     }

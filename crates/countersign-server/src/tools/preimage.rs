@@ -2,18 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{ClientCommand, ClientFile, ClientLook, Digest, Effect};
+use countersign_core::{ClientFile, ClientLook, ClientReadCommand, Digest, Effect};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::access::Caller;
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
-use crate::body::{Body, RESULT_LIMIT};
+use crate::body::{JsonBody, RESULT_LIMIT};
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::refusals::Contested;
-use crate::segments::{Segments, execution_id};
+use crate::error_responses::ConflictErrorResponses;
+use crate::path_params::{PathParams, execution_id};
+use crate::with_deadline::with_deadline;
 
 /// The longest folder or path that is taken, in bytes.
 const LONGEST: usize = 4096;
@@ -59,21 +59,23 @@ pub(crate) struct PreimageTaken {
 /// the change against that file, and their decision is bound to it.
 #[utoipa::path(post, operation_id = "showPreimage", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}/preimage", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = PreimageBody, responses(
     (status = 200, body = PreimageTaken),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn show(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    Segments((project, tool)): Segments<(String, String)>,
-    Body(body): Body<PreimageBody, RESULT_LIMIT>,
+    PathParams((project, tool)): PathParams<(String, String)>,
+    JsonBody(body): JsonBody<PreimageBody, RESULT_LIMIT>,
 ) -> Result<Json<PreimageTaken>, ApiError> {
     let place = app.projects.get(&project).await?;
     let execution = execution_id(&tool)?;
     let holder = caller.holder_name(&body.client_id);
-    let look = body.look()?;
+    let look = body.into_client_look()?;
     let (gate, project) = (app.gate.clone(), place.0.id.clone());
     let taken =
-        in_time(async move { gate.answer_client_look(&project, execution, holder, look).await });
+        with_deadline(
+            async move { gate.answer_client_look(&project, execution, holder, look).await },
+        );
     if !taken.await? {
         let why = "nobody waits for what is on this client's machine: it came too late, was said \
                    before, or another client was asked";
@@ -83,7 +85,7 @@ pub(crate) async fn show(
 }
 
 impl PreimageBody {
-    fn look(self) -> Result<ClientLook, ApiError> {
+    fn into_client_look(self) -> Result<ClientLook, ApiError> {
         let bad = |why: &str| ApiError::bad_request("bad_preimage", why.to_owned());
         let Self { root, path, digest, content, program, effects, refusal, .. } = self;
         let names = [Some(&root), path.as_ref(), program.as_ref(), digest.as_ref()];
@@ -112,7 +114,7 @@ impl PreimageBody {
             .map_err(|error| bad(&format!("`effects` cannot be read: {error}")))?;
         let digest = digest.map(Digest::from);
         let file = path.map(|path| ClientFile { path, digest, content });
-        let command = program.map(|program| ClientCommand { program, effects });
+        let command = program.map(|program| ClientReadCommand { program, effects });
         Ok(ClientLook { root, file, command, refusal })
     }
 }

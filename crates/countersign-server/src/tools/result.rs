@@ -2,21 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Report, Reported};
+use countersign_core::{ExecutionReport, ReportedOutcome};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::lease::{LeaseShown, check_is_own};
-use super::{keeping, own};
-use crate::access::Caller;
+use super::{call_backups, find_execution};
+use crate::access::AuthenticatedCaller;
 use crate::app::App;
-use crate::body::{Body, RESULT_LIMIT};
+use crate::body::{JsonBody, RESULT_LIMIT};
 use crate::error::ApiError;
-use crate::in_time::in_time;
-use crate::refusals::Contested;
-use crate::segments::Segments;
+use crate::error_responses::ConflictErrorResponses;
+use crate::path_params::PathParams;
 use crate::status::CallStatus;
+use crate::with_deadline::with_deadline;
 
 /// What came of a call, and the lease it was run under.
 #[derive(Deserialize, ToSchema)]
@@ -69,25 +69,25 @@ pub(crate) struct ResultTaken {
 /// what stands.
 #[utoipa::path(post, operation_id = "report_result", tag = "tools", path = "/my/projects/{project_id}/tools/{tool_id}/result", params(("project_id" = String, Path), ("tool_id" = String, Path)), request_body = ResultBody, responses(
     (status = 200, body = ResultTaken),
-    Contested,
+    ConflictErrorResponses,
 ))]
 pub(crate) async fn report(
-    caller: Caller,
+    caller: AuthenticatedCaller,
     State(app): State<App>,
-    Segments((project, tool)): Segments<(String, String)>,
-    Body(body): Body<ResultBody, RESULT_LIMIT>,
+    PathParams((project, tool)): PathParams<(String, String)>,
+    JsonBody(body): JsonBody<ResultBody, RESULT_LIMIT>,
 ) -> Result<Json<ResultTaken>, ApiError> {
     let place = app.projects.get(&project).await?;
-    let call = own(&app, &place, &tool).await?;
-    let (reported, lease) = body.reported()?;
+    let call = find_execution(&app, &place, &tool).await?;
+    let (reported, lease) = body.into_reported_outcome()?;
     check_is_own(&caller, &call, lease.is_some())?;
     let hidden = !caller.may_see(&call);
     let token = lease.map(LeaseShown::token);
     let (gate, id) = (app.gate.clone(), call.id);
-    let reporting = in_time(async move { gate.report(id, token, reported).await }).await;
+    let reporting = with_deadline(async move { gate.report(id, token, reported).await }).await;
     let stands =
         reporting.map_err(|error| if hidden { error.without_execution() } else { error })?;
-    keeping::after(&app, &stands).await;
+    call_backups::record_after_run(&app, &stands).await;
     Ok(Json(ResultTaken {
         success: true,
         tool_id: stands.call.id.to_string(),
@@ -97,18 +97,21 @@ pub(crate) async fn report(
 }
 
 impl ResultBody {
-    fn reported(self) -> Result<(Reported, Option<LeaseShown>), ApiError> {
+    fn into_reported_outcome(self) -> Result<(ReportedOutcome, Option<LeaseShown>), ApiError> {
         match self {
             Self::Completed { result, lease } => {
-                let report = Report::read(&result);
+                let report = ExecutionReport::from_json(&result);
                 let report =
                     report.map_err(|why| ApiError::bad_request("bad_result", why.to_string()))?;
-                Ok((Reported::Done(report), lease))
+                Ok((ReportedOutcome::Done(report), lease))
             }
             Self::Failed { error, error_type, lease } => {
                 let drifted = error_type.as_deref() == Some("file_changed");
-                let reported =
-                    if drifted { Reported::Drifted(error) } else { Reported::Failed(error) };
+                let reported = if drifted {
+                    ReportedOutcome::Drifted(error)
+                } else {
+                    ReportedOutcome::Failed(error)
+                };
                 Ok((reported, lease))
             }
         }

@@ -1,14 +1,15 @@
 //! A call as REST clients see it: the row of `tool_executions`, and what came of it.
 
 use countersign_core::{
-    Approval, Executor, Outcome as Said, State, Status, ToolCall, masked, masked_text,
+    Execution, ExecutionState, ExecutionStatus, Executor, ToolCall, VerdictAction as Said,
+    mask_input, mask_text,
 };
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::approvals::view::Judgement;
+use crate::approvals::view::DecisionRecord;
 use crate::call_context::CallContext;
 use crate::socket::request::RiskLevel;
 use crate::status::CallStatus;
@@ -19,7 +20,7 @@ const SHORT: usize = 4096;
 /// Who made a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Origin {
+pub(crate) enum CallOrigin {
     /// Our own agent, which runs its tools here.
     Agent,
     /// Our own agent, whose tools a client runs.
@@ -30,13 +31,13 @@ pub(crate) enum Origin {
     ClaudeCli,
 }
 
-impl Origin {
-    pub(crate) fn of(call: &ToolCall) -> Self {
+impl CallOrigin {
+    pub(crate) fn from_call(call: &ToolCall) -> Self {
         call.executor.into()
     }
 }
 
-impl From<Executor> for Origin {
+impl From<Executor> for CallOrigin {
     fn from(executor: Executor) -> Self {
         match executor {
             Executor::Local => Self::Agent,
@@ -58,10 +59,10 @@ pub(crate) enum WaitingFor {
 }
 
 impl WaitingFor {
-    pub(crate) fn of(status: Status, executor: Executor) -> Option<Self> {
+    pub(crate) fn for_status(status: ExecutionStatus, executor: Executor) -> Option<Self> {
         match executor {
-            Executor::Client if status == Status::Approved => Some(Self::Client),
-            Executor::Caller if status == Status::Approved => Some(Self::Caller),
+            Executor::Client if status == ExecutionStatus::Approved => Some(Self::Client),
+            Executor::Caller if status == ExecutionStatus::Approved => Some(Self::Caller),
             Executor::Local | Executor::Client | Executor::Caller | Executor::ClaudeCli => None,
         }
     }
@@ -79,7 +80,7 @@ pub(crate) struct ExecutionView {
     session_id: String,
     #[schema(required)]
     run_id: Option<String>,
-    origin: Origin,
+    origin: CallOrigin,
     /// Who told of it after the fact, where it was not decided here (`hook`); else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -108,7 +109,7 @@ pub(crate) struct ExecutionView {
     #[schema(nullable = false)]
     canonical: Option<String>,
     #[serde(flatten)]
-    decided: Judgement,
+    decided: DecisionRecord,
     #[serde(flatten)]
     outcome: CallOutcome,
     #[schema(value_type = String, format = DateTime)]
@@ -140,47 +141,49 @@ pub(crate) struct CallOutcome {
 }
 
 impl CallOutcome {
-    pub(crate) fn of(call: &Approval) -> Self {
+    pub(crate) fn from_execution(call: &Execution) -> Self {
         let nothing = Self::default();
-        let told = || call.answer().map(|answer| masked_text(&answer.content));
+        let told = || call.to_tool_output().map(|answer| mask_text(&answer.content));
         match &call.state {
-            State::Pending | State::AwaitingApproval { .. } => nothing,
-            State::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
-            State::Executing { approved_at, .. } => {
+            ExecutionState::Pending | ExecutionState::AwaitingApproval { .. } => nothing,
+            ExecutionState::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
+            ExecutionState::Executing { approved_at, .. } => {
                 Self { approved_at: Some(*approved_at), ..nothing }
             }
-            State::Completed { approved_at, since, at, result, reported, .. } => Self {
-                result: Some(if *reported { of_report(result) } else { of_text(result) }),
+            ExecutionState::Completed { approved_at, since, at, result, reported, .. } => Self {
+                result: Some(if *reported { report_to_json(result) } else { text_to_json(result) }),
                 execution_time_ms: u64::try_from(at.duration_since(*since).as_millis()).ok(),
                 approved_at: Some(*approved_at),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Failed { at, failure, .. } => Self {
-                error: Some(masked_text(&failure.error)),
+            ExecutionState::Failed { at, failure, .. } => Self {
+                error: Some(mask_text(&failure.error)),
                 error_type: Some(failure.error_type.clone()),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Rejected { at, .. } | State::Timeout { at } | State::Cancelled { at, .. } => {
+            ExecutionState::Rejected { at, .. }
+            | ExecutionState::Timeout { at }
+            | ExecutionState::Cancelled { at, .. } => {
                 Self { error: told(), completed_at: Some(*at), ..nothing }
             }
         }
     }
 }
 
-fn of_text(result: &str) -> Value {
-    Value::String(masked_text(result))
+fn text_to_json(result: &str) -> Value {
+    Value::String(mask_text(result))
 }
 
 /// What was reported is an object; what cannot be read is shown as it stands.
-fn of_report(result: &str) -> Value {
-    serde_json::from_str(result).map_or_else(|_| of_text(result), |report| masked(&report))
+fn report_to_json(result: &str) -> Value {
+    serde_json::from_str(result).map_or_else(|_| text_to_json(result), |report| mask_input(&report))
 }
 
 impl ExecutionView {
     /// Returns the view for whoever runs the call: with the input as it was approved.
-    pub(crate) fn for_caller(approval: Approval, context: CallContext) -> Self {
+    pub(crate) fn for_caller(approval: Execution, context: CallContext) -> Self {
         let runs = approval.call.executor == Executor::Caller;
         let input = runs.then(|| approval.input_to_run().into_owned());
         let view = Self::new(approval, context);
@@ -188,7 +191,7 @@ impl ExecutionView {
     }
 
     /// Returns the same with no more of the result than a list shows.
-    pub(crate) fn in_short(mut self) -> Self {
+    pub(crate) fn with_short_result(mut self) -> Self {
         match &mut self.outcome.result {
             Some(Value::Object(report)) => report.values_mut().for_each(shorten),
             Some(result) => shorten(result),
@@ -208,7 +211,7 @@ fn shorten(value: &mut Value) {
 }
 
 impl ExecutionView {
-    pub(crate) fn new(approval: Approval, context: CallContext) -> Self {
+    pub(crate) fn new(approval: Execution, context: CallContext) -> Self {
         let requires_approval = approval.verdict.outcome == Said::Ask;
         Self {
             tool_id: approval.call.id.to_string(),
@@ -216,21 +219,21 @@ impl ExecutionView {
             tool_use_id: approval.call.tool_use_id.to_string(),
             session_id: approval.call.session.to_string(),
             run_id: approval.call.run.map(|run| run.to_string()),
-            origin: Origin::of(&approval.call),
+            origin: CallOrigin::from_call(&approval.call),
             reported_by: approval.basis.reported_by.clone(),
-            tool_input: masked(&approval.call.input),
+            tool_input: mask_input(&approval.call.input),
             // Quoted word by word, a secret may not look like one: then the form is not shown.
             canonical: approval
                 .canonical
                 .as_ref()
-                .filter(|_| masked(&approval.call.input) == approval.call.input)
-                .map(|it| masked_text(&it.text)),
+                .filter(|_| mask_input(&approval.call.input) == approval.call.input)
+                .map(|it| mask_text(&it.text)),
             status: approval.status().into(),
-            waiting_for: WaitingFor::of(approval.status(), approval.call.executor),
+            waiting_for: WaitingFor::for_status(approval.status(), approval.call.executor),
             risk_level: approval.risk.into(),
             requires_approval,
-            decided: Judgement::of(&approval),
-            outcome: CallOutcome::of(&approval),
+            decided: DecisionRecord::from_execution(&approval),
+            outcome: CallOutcome::from_execution(&approval),
             created_at: approval.created_at,
             agent: approval.call.agent,
             context,

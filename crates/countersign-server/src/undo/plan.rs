@@ -1,34 +1,38 @@
 //! The plan of an undo: which calls, and what it does to which file.
 
-use countersign_core::{Change, Digest, Effect, Reversal, reversals};
-use countersign_gate::{ChangedFiles, Undo};
-use countersign_tools::{Keep, NotRestored};
+use countersign_core::{Digest, Effect, FileChange, FileReversal, plan_reversals};
+use countersign_gate::{ChangedFiles, UndoTarget};
+use countersign_tools::{BackupStore, RestoreError};
 
-use super::view::{UndoFile, UndoView, shown_path};
+use super::view::{UndoFile, UndoView, display_path};
 use super::{LeftFile, UndoneView};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::projects::Place;
+use crate::projects::ProjectHandle;
 
 /// What is to be undone, and how.
 pub(super) struct UndoPlan {
-    keep: Keep,
+    keep: BackupStore,
     calls: Vec<ChangedFiles>,
-    reversals: Vec<Reversal>,
+    reversals: Vec<FileReversal>,
     /// Whether the calls may have changed more than is kept.
     is_partial: bool,
 }
 
 impl UndoPlan {
     /// Makes the plan from what the files are at this moment.
-    pub(super) async fn of(app: &App, (project, _): &Place, undo: Undo) -> Result<Self, ApiError> {
+    pub(super) async fn for_undo(
+        app: &App,
+        (project, _): &ProjectHandle,
+        undo: UndoTarget,
+    ) -> Result<Self, ApiError> {
         let nothing = || {
             let why = "nothing is kept of files that were changed there";
             ApiError { code: "nothing_to_undo", ..ApiError::not_found(why) }
         };
         let keep = app.keep.clone().ok_or_else(nothing)?;
         let mut calls = app.gate.store().changes(&project.id, undo).await?;
-        if matches!(undo, Undo::Run(_)) && calls.iter().any(|call| call.undone.is_none()) {
+        if matches!(undo, UndoTarget::Run(_)) && calls.iter().any(|call| call.undone.is_none()) {
             // What was put back already must not be taken for somebody else's change.
             calls.retain(|call| call.undone.is_none());
         }
@@ -40,8 +44,9 @@ impl UndoPlan {
             let approval = app.gate.store().approval(call.approval).await?;
             is_partial |= approval.is_some_and(|it| it.effects.iter().any(reaches_further));
         }
-        let changes: Vec<Change> = calls.iter().flat_map(|call| call.changes.clone()).collect();
-        let reversals = off_the_runtime(move || reversals(&changes, Keep::look)).await?;
+        let changes: Vec<FileChange> = calls.iter().flat_map(|call| call.changes.clone()).collect();
+        let reversals =
+            run_blocking(move || plan_reversals(&changes, BackupStore::read_file_state)).await?;
         Ok(Self { keep, calls, reversals, is_partial })
     }
 
@@ -49,7 +54,7 @@ impl UndoPlan {
     fn digest(&self) -> Digest {
         let parts = self.reversals.iter().map(|it| format!("{it:?}"));
         let parts: Vec<String> = parts.collect();
-        Digest::of_parts(parts.iter().map(String::as_bytes))
+        Digest::for_parts(parts.iter().map(String::as_bytes))
     }
 
     fn tool_ids(&self) -> Vec<String> {
@@ -57,15 +62,16 @@ impl UndoPlan {
     }
 
     /// Returns it as clients see it.
-    pub(super) async fn view(self, (project, _): &Place) -> Result<UndoView, ApiError> {
+    pub(super) async fn view(self, (project, _): &ProjectHandle) -> Result<UndoView, ApiError> {
         let (digest, tool_ids) = (self.digest().to_string(), self.tool_ids());
         let is_partial = self.is_partial;
         let undone = self.calls.into_iter().map(|call| call.undone).collect::<Option<Vec<_>>>();
         let (undone_by, undone_at) = undone.and_then(|mut all| all.pop()).unzip();
         let root = project.root.clone();
         let (keep, reversals) = (self.keep, self.reversals);
-        let files = move || reversals.iter().map(|it| UndoFile::of(&keep, it, &root)).collect();
-        let files = off_the_runtime(files).await?;
+        let files =
+            move || reversals.iter().map(|it| UndoFile::from_reversal(&keep, it, &root)).collect();
+        let files = run_blocking(files).await?;
         Ok(UndoView { success: true, tool_ids, files, is_partial, digest, undone_by, undone_at })
     }
 
@@ -96,18 +102,19 @@ impl UndoPlan {
     pub(super) async fn carry_out(
         self,
         app: &App,
-        (project, _): &Place,
+        (project, _): &ProjectHandle,
         person: &str,
     ) -> Result<UndoneView, ApiError> {
         let tool_ids = self.tool_ids();
         let (keep, all, root) = (self.keep, self.reversals, project.root.clone());
         let restore = move || {
-            let tried = all.into_iter().map(|it| (keep.restore(&it), shown_path(&it.path, &root)));
+            let tried =
+                all.into_iter().map(|it| (keep.restore(&it), display_path(&it.path, &root)));
             tried.collect::<Vec<_>>()
         };
-        let tried = off_the_runtime(restore).await?;
+        let tried = run_blocking(restore).await?;
         let files = tried.iter().filter(|(restored, _)| restored.is_ok()).count() as u64;
-        let left = |(restored, file_path): (Result<(), NotRestored>, String)| {
+        let left = |(restored, file_path): (Result<(), RestoreError>, String)| {
             restored.err().map(|error| LeftFile { file_path, reason: error.to_string() })
         };
         let left = tried.into_iter().filter_map(left).collect();
@@ -122,7 +129,7 @@ fn reaches_further(effect: &Effect) -> bool {
     matches!(effect, Effect::Exec { .. } | Effect::Opaque { .. } | Effect::SpawnAgent { .. })
 }
 
-async fn off_the_runtime<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use countersign_core::{FileState, Reversal};
-use countersign_tools::Keep;
+use countersign_core::{FileReversal, FileState};
+use countersign_tools::BackupStore;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,8 +59,8 @@ pub(crate) enum UndoAction {
 
 impl UndoFile {
     /// Returns the view of one file. Blocks.
-    pub(super) fn of(keep: &Keep, reversal: &Reversal, root: &str) -> Self {
-        let file_path = shown_path(&reversal.path, root);
+    pub(super) fn from_reversal(keep: &BackupStore, reversal: &FileReversal, root: &str) -> Self {
+        let file_path = display_path(&reversal.path, root);
         if reversal.is_done() {
             return Self { file_path, action: UndoAction::Nothing, reason: None, diff: None };
         }
@@ -82,6 +82,6 @@ impl UndoFile {
 }
 
 /// Returns a path as people know it.
-pub(super) fn shown_path(path: &Path, root: &str) -> String {
+pub(super) fn display_path(path: &Path, root: &str) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -45,7 +45,7 @@ async fn a_thousand_prompts_of_two_clients_leave_a_conversation_that_goes_on() {
     let end = last.until("result").await;
     assert_eq!(name(&end), "result/success", "{end}");
     let log = world.gate().store();
-    let project = countersign_gate::Project::of_root(world.root.to_str().unwrap()).id;
+    let project = countersign_gate::Project::from_root(world.root.to_str().unwrap()).id;
     let head = log.head(&project).await.unwrap();
     let entries = log.entries(&project, 0, head, 1_000_000).await.unwrap();
     let failed =

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use countersign_agent::{Scenario, ScriptedModel};
 use countersign_gate::{
-    DatabaseUrl, Gate, Project, Rulebook, RulebookFiles, Settings, SystemClock, new_id,
+    DatabaseUrl, Gate, GateSettings, Project, Rulebook, RulebookFiles, SystemClock, new_id,
 };
 use countersign_server::{ConnectionLimits, Credential, ModelSource, Server, ServerConfig};
-use countersign_tools::{Catalogue, Environment, Keep, KeepLimits, Toolbox, Workspace};
+use countersign_tools::{
+    BackupLimits, BackupStore, Environment, PlannerCatalogue, Toolbox, Workspace,
+};
 use futures_util::{SinkExt, StreamExt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -116,27 +118,28 @@ impl World {
     async fn in_folder(folder: TempDir, scenario: &str, limits: WorldLimits) -> Self {
         let root = folder.path().join("ws").canonicalize().unwrap();
         let clock = Arc::new(SystemClock);
-        let project = Project::of_root(root.to_str().unwrap());
+        let project = Project::from_root(root.to_str().unwrap());
         let rulebook = Arc::new(Rulebook::new(RulebookFiles {
             user: Some(folder.path().join("config.toml")),
             trust: Some(folder.path().join("trusted.json")),
             home: None,
         }));
-        rulebook.add(project.id.clone(), root.clone());
+        rulebook.add_project(project.id.clone(), root.clone());
         let workspace = Workspace::new([root.clone()]).unwrap();
         let model = ScriptedModel::new(Scenario::parse(scenario).unwrap(), clock.clone());
         let environment = Environment::from(vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let settings = Settings::of(DatabaseUrl::Sqlite(folder.path().join("gate.db")));
-        let keep = Keep::open(&folder.path().join("kept"), KeepLimits::default()).unwrap();
+        let settings =
+            GateSettings::for_database(DatabaseUrl::Sqlite(folder.path().join("gate.db")));
+        let keep = BackupStore::open(&folder.path().join("kept"), BackupLimits::default()).unwrap();
         let config = async move {
             ServerConfig {
                 gate: Gate::open(settings, clock, rulebook).await.unwrap(),
                 workspaces: vec![(project, workspace)],
                 catalogue: Arc::new({
                     let environment = environment.clone();
-                    move |workspace| Catalogue::new(workspace.clone(), environment.clone())
+                    move |workspace| PlannerCatalogue::new(workspace.clone(), environment.clone())
                 }),
                 toolbox: Arc::new(move |workspace| Toolbox::coding(workspace, environment.clone())),
                 model: ModelSource { model: Arc::new(model), name: "scripted".into(), demo: true },
@@ -245,16 +248,17 @@ impl World {
 
     /// Returns when a client is the one that runs the project's calls.
     pub(crate) async fn until_client(&self, name: &str) {
-        let project = Project::of_root(self.root.to_str().unwrap()).id;
-        while self.gate().store().client_of(&project).await.unwrap().as_deref() != Some(name) {
+        let project = Project::from_root(self.root.to_str().unwrap()).id;
+        while self.gate().store().connected_client(&project).await.unwrap().as_deref() != Some(name)
+        {
             tokio::task::yield_now().await;
         }
     }
 
     /// Waits until some client runs the project's calls.
     pub(crate) async fn until_some_client(&self) {
-        let project = Project::of_root(self.root.to_str().unwrap()).id;
-        while self.gate().store().client_of(&project).await.unwrap().is_none() {
+        let project = Project::from_root(self.root.to_str().unwrap()).id;
+        while self.gate().store().connected_client(&project).await.unwrap().is_none() {
             tokio::task::yield_now().await;
         }
     }

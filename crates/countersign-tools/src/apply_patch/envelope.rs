@@ -2,10 +2,10 @@
 
 use std::iter::Peekable;
 
-use countersign_core::Invalid;
+use countersign_core::InvalidCall;
 
-use super::change::{FileChange, Kind};
-use super::hunk::{Hunk, Line, Mark, Place};
+use super::file_patch::{FilePatch, FilePatchKind};
+use super::hunk::{HunkLine, HunkLineKind, HunkPosition, PatchHunk};
 use super::{at_line, checked_path};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
@@ -16,39 +16,39 @@ const UPDATE: &str = "*** Update File: ";
 const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
-type Numbered<'a> = (usize, &'a str);
+type EnvelopeLine<'a> = (usize, &'a str);
 
 /// Reads such a patch.
-pub(super) fn read(patch: &str) -> Result<Vec<FileChange>, Invalid> {
+pub(super) fn read(patch: &str) -> Result<Vec<FilePatch>, InvalidCall> {
     let numbered = patch.lines().enumerate().map(|(index, line)| (index + 1, line));
     let mut lines = numbered.skip_while(|(_, line)| line.trim().is_empty()).skip(1).peekable();
     let mut changes = Vec::new();
     loop {
         let Some((number, line)) = lines.next() else {
-            return Err(Invalid(format!("the patch is cut off: `{END}` is missing")));
+            return Err(InvalidCall(format!("the patch is cut off: `{END}` is missing")));
         };
         let named = |name: &str| checked_path(number, name.trim_end());
         if line.trim_end() == END {
             break;
         } else if let Some(name) = line.strip_prefix(ADD) {
             let hunks = added(&mut lines).into_iter().collect();
-            changes.push(FileChange { hunks, ..FileChange::new(named(name)?, Kind::Add) });
+            changes.push(FilePatch { hunks, ..FilePatch::new(named(name)?, FilePatchKind::Add) });
         } else if let Some(name) = line.strip_prefix(DELETE) {
-            changes.push(FileChange::new(named(name)?, Kind::Delete));
+            changes.push(FilePatch::new(named(name)?, FilePatchKind::Delete));
         } else if let Some(name) = line.strip_prefix(UPDATE) {
             let file = named(name)?;
             let kind = match lines.next_if(|(_, line)| line.starts_with(MOVE)) {
                 Some((number, line)) => {
                     let to = line.strip_prefix(MOVE).unwrap_or_default();
-                    Kind::Move { to: checked_path(number, to.trim_end())? }
+                    FilePatchKind::Move { to: checked_path(number, to.trim_end())? }
                 }
-                None => Kind::Update,
+                None => FilePatchKind::Update,
             };
             let hunks = updated(&mut lines)?;
-            if hunks.is_empty() && kind == Kind::Update {
+            if hunks.is_empty() && kind == FilePatchKind::Update {
                 return Err(at_line(number, "nothing is changed in this file"));
             }
-            changes.push(FileChange { hunks, ..FileChange::new(file, kind) });
+            changes.push(FilePatch { hunks, ..FilePatch::new(file, kind) });
         } else {
             return Err(at_line(
                 number,
@@ -63,21 +63,21 @@ pub(super) fn read(patch: &str) -> Result<Vec<FileChange>, Invalid> {
 }
 
 /// Reads the lines of a new file.
-fn added<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Option<Hunk> {
+fn added<'a>(lines: &mut Peekable<impl Iterator<Item = EnvelopeLine<'a>>>) -> Option<PatchHunk> {
     let mut found = Vec::new();
     while let Some((_, line)) = lines.next_if(|(_, line)| line.starts_with('+')) {
-        found.push(Line {
-            mark: Mark::Add,
+        found.push(HunkLine {
+            mark: HunkLineKind::Add,
             text: format!("{}\n", line.get(1..).unwrap_or_default()),
         });
     }
-    (!found.is_empty()).then_some(Hunk { place: Place::Line(0), lines: found })
+    (!found.is_empty()).then_some(PatchHunk { place: HunkPosition::Line(0), lines: found })
 }
 
 /// Reads the hunks of a file that is changed, up to the next file.
 fn updated<'a>(
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<Vec<Hunk>, Invalid> {
+    lines: &mut Peekable<impl Iterator<Item = EnvelopeLine<'a>>>,
+) -> Result<Vec<PatchHunk>, InvalidCall> {
     let mut hunks = Vec::new();
     loop {
         let mut anchors = Vec::new();
@@ -91,10 +91,10 @@ fn updated<'a>(
         }
         let found = marked(lines)?;
         let ended = lines.next_if(|(_, line)| line.trim_end() == END_OF_FILE).is_some();
-        match (found.iter().any(|line| line.mark != Mark::Keep), last) {
+        match (found.iter().any(|line| line.mark != HunkLineKind::Keep), last) {
             (true, _) => {
-                let place = Place::Behind { anchors, at_end: ended };
-                hunks.push(Hunk { place, lines: found });
+                let place = HunkPosition::Behind { anchors, at_end: ended };
+                hunks.push(PatchHunk { place, lines: found });
             }
             (false, Some(number)) => return Err(at_line(number, "nothing is changed here")),
             (false, None) if ended || !found.is_empty() => {
@@ -108,19 +108,19 @@ fn updated<'a>(
 
 /// Reads lines with their marks.
 fn marked<'a>(
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<Vec<Line>, Invalid> {
+    lines: &mut Peekable<impl Iterator<Item = EnvelopeLine<'a>>>,
+) -> Result<Vec<HunkLine>, InvalidCall> {
     let is_head = |line: &str| line.starts_with("***") || line.starts_with("@@");
     let mut found = Vec::new();
     while let Some((number, line)) = lines.next_if(|(_, line)| !is_head(line)) {
         let mark = match line.chars().next() {
             // An empty line lost its mark on the way.
-            None | Some(' ') => Mark::Keep,
-            Some('-') => Mark::Remove,
-            Some('+') => Mark::Add,
+            None | Some(' ') => HunkLineKind::Keep,
+            Some('-') => HunkLineKind::Remove,
+            Some('+') => HunkLineKind::Add,
             Some(_) => return Err(at_line(number, "it starts with neither ` `, `-` nor `+`")),
         };
-        found.push(Line { mark, text: format!("{}\n", line.get(1..).unwrap_or_default()) });
+        found.push(HunkLine { mark, text: format!("{}\n", line.get(1..).unwrap_or_default()) });
     }
     Ok(found)
 }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 /// One place of a text, as it is and as it will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hunk {
-    pub(super) place: Place,
-    pub(super) lines: Vec<Line>,
+pub(super) struct PatchHunk {
+    pub(super) place: HunkPosition,
+    pub(super) lines: Vec<HunkLine>,
 }
 
 /// Where a hunk belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum HunkPosition {
     /// At a line, counted from 1; for lines that are only added, behind it. Or as near as it fits.
     Line(usize),
     /// At the first fit behind these lines, which follow one another; or only at the end.
@@ -19,37 +19,37 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) mark: Mark,
+pub(super) struct HunkLine {
+    pub(super) mark: HunkLineKind,
     /// With its `\n`, unless the text ends here without one.
     pub(super) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum HunkLineKind {
     Keep,
     Remove,
     Add,
 }
 
-impl Hunk {
+impl PatchHunk {
     /// Returns the lines that must be there.
     fn old(&self) -> Vec<&str> {
-        let old = self.lines.iter().filter(|line| line.mark != Mark::Add);
+        let old = self.lines.iter().filter(|line| line.mark != HunkLineKind::Add);
         old.map(|line| bare(&line.text)).collect()
     }
 
     /// Returns the hunk without up to so many of the kept lines at either end; none if no line would
     /// be left to find its place by.
     fn loosened(&self, fuzz: usize) -> Option<Self> {
-        let keeps = |line: &&Line| line.mark == Mark::Keep;
+        let keeps = |line: &&HunkLine| line.mark == HunkLineKind::Keep;
         let front = self.lines.iter().take(fuzz).take_while(keeps).count();
         let rest = self.lines.get(front..)?;
         let back = rest.iter().rev().take(fuzz).take_while(keeps).count();
         let lines = rest.get(..rest.len() - back)?.to_vec();
         let place = match &self.place {
-            Place::Line(number) => Place::Line(number + front),
-            behind @ Place::Behind { .. } => behind.clone(),
+            HunkPosition::Line(number) => HunkPosition::Line(number + front),
+            behind @ HunkPosition::Behind { .. } => behind.clone(),
         };
         let loose = Self { place, lines };
         (!loose.old().is_empty()).then_some(loose)
@@ -60,8 +60,8 @@ impl Hunk {
 ///
 /// Lines fit to the letter, except that a file whose line ends are all `\r\n` keeps them, and that so
 /// many kept lines at either end of a hunk may differ as `fuzz` says.
-pub(super) fn apply(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize> {
-    let written = |hunk: &Hunk| hunk.lines.iter().any(|line| line.text.contains('\r'));
+pub(super) fn apply(hunks: &[PatchHunk], content: &str, fuzz: usize) -> Result<String, usize> {
+    let written = |hunk: &PatchHunk| hunk.lines.iter().any(|line| line.text.contains('\r'));
     let ends = content.matches('\n').count();
     let returns = ends > 0
         && content.matches("\r\n").count() == ends
@@ -74,9 +74,9 @@ pub(super) fn apply(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String
     apply_to(hunks, &unified, fuzz).map(|text| text.replace('\n', "\r\n"))
 }
 
-fn apply_to(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize> {
+fn apply_to(hunks: &[PatchHunk], content: &str, fuzz: usize) -> Result<String, usize> {
     let file: Vec<&str> = content.split_inclusive('\n').collect();
-    let mut made = Made::default();
+    let mut made = PatchedText::default();
     let mut at = 0;
     for (index, hunk) in hunks.iter().enumerate() {
         let strict = position(hunk, &file, at).map(|start| (Cow::Borrowed(hunk), start));
@@ -90,9 +90,9 @@ fn apply_to(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize>
         at = start;
         for line in &hunk.lines {
             match line.mark {
-                Mark::Add => made.push(&line.text),
-                Mark::Remove => at += 1,
-                Mark::Keep => {
+                HunkLineKind::Add => made.push(&line.text),
+                HunkLineKind::Remove => at += 1,
+                HunkLineKind::Keep => {
                     made.push(file.get(at).copied().unwrap_or_default());
                     at += 1;
                 }
@@ -105,9 +105,9 @@ fn apply_to(hunks: &[Hunk], content: &str, fuzz: usize) -> Result<String, usize>
 
 /// A text as it grows: a line without an end gets one when another follows.
 #[derive(Default)]
-struct Made(String);
+struct PatchedText(String);
 
-impl Made {
+impl PatchedText {
     fn push(&mut self, line: &str) {
         if !self.0.is_empty() && !self.0.ends_with('\n') {
             self.0.push('\n');
@@ -123,7 +123,7 @@ impl Made {
 }
 
 /// Returns the line of the file, from `from` on, at which a hunk fits.
-fn position(hunk: &Hunk, file: &[&str], from: usize) -> Option<usize> {
+fn position(hunk: &PatchHunk, file: &[&str], from: usize) -> Option<usize> {
     let old = hunk.old();
     let last = file.len().checked_sub(old.len())?;
     let fits = |at: &usize| {
@@ -131,15 +131,15 @@ fn position(hunk: &Hunk, file: &[&str], from: usize) -> Option<usize> {
         there.iter().zip(&old).all(|(there, old)| bare(there) == *old)
     };
     match &hunk.place {
-        Place::Line(number) if old.is_empty() => {
+        HunkPosition::Line(number) if old.is_empty() => {
             (from..=file.len()).contains(number).then_some(*number)
         }
-        Place::Line(number) => {
+        HunkPosition::Line(number) => {
             let wanted = number.saturating_sub(1);
             let there = Some(wanted).filter(|at| (from..=last).contains(at)).filter(fits);
             there.or_else(|| (from..=last).filter(fits).min_by_key(|at| at.abs_diff(wanted)))
         }
-        Place::Behind { anchors, at_end } => {
+        HunkPosition::Behind { anchors, at_end } => {
             let mut here = from;
             for anchor in anchors {
                 let rest = file.get(here..)?;
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn a_hunk_goes_where_its_lines_are() {
         let text = "a\nb\nc\nb\nd\n";
-        check(text, Place::Line(2), "-b\n+x\n", Ok("a\nx\nc\nb\nd\n"));
-        check(text, Place::Line(5), "-b\n+x\n", Ok("a\nb\nc\nx\nd\n"));
-        check(text, Place::Line(9), " c\n-b\n", Ok("a\nb\nc\nd\n"));
-        check(text, Place::Line(1), "-z\n", Err(1));
-        check(text, Place::Line(2), "+new\n", Ok("a\nb\nnew\nc\nb\nd\n"));
+        check(text, HunkPosition::Line(2), "-b\n+x\n", Ok("a\nx\nc\nb\nd\n"));
+        check(text, HunkPosition::Line(5), "-b\n+x\n", Ok("a\nb\nc\nx\nd\n"));
+        check(text, HunkPosition::Line(9), " c\n-b\n", Ok("a\nb\nc\nd\n"));
+        check(text, HunkPosition::Line(1), "-z\n", Err(1));
+        check(text, HunkPosition::Line(2), "+new\n", Ok("a\nb\nnew\nc\nb\nd\n"));
         check(text, behind(&["c"], false), "-b\n+x\n", Ok("a\nb\nc\nx\nd\n"));
         check(text, behind(&["z"], false), "-b\n", Err(1));
         check(text, behind(&[], true), "-b\n", Err(1));
@@ -181,28 +181,28 @@ mod tests {
 
     #[test]
     fn line_ends_stay() {
-        check("a\r\nb\r\n", Place::Line(1), "-a\n+x\n", Ok("x\r\nb\r\n"));
-        check("a\nb", Place::Line(2), " b\n+c\n", Ok("a\nb\nc\n"));
-        check("a\nb", Place::Line(1), "-a\n", Ok("b"));
-        check("", Place::Line(0), "+a\n", Ok("a\n"));
+        check("a\r\nb\r\n", HunkPosition::Line(1), "-a\n+x\n", Ok("x\r\nb\r\n"));
+        check("a\nb", HunkPosition::Line(2), " b\n+c\n", Ok("a\nb\nc\n"));
+        check("a\nb", HunkPosition::Line(1), "-a\n", Ok("b"));
+        check("", HunkPosition::Line(0), "+a\n", Ok("a\n"));
     }
 
     #[track_caller]
-    fn check(text: &str, place: Place, lines: &str, made: Result<&str, usize>) {
+    fn check(text: &str, place: HunkPosition, lines: &str, made: Result<&str, usize>) {
         let line = |line: &str| {
             let (mark, text) = line.split_at(1);
             let mark = match mark {
-                "+" => Mark::Add,
-                "-" => Mark::Remove,
-                _ => Mark::Keep,
+                "+" => HunkLineKind::Add,
+                "-" => HunkLineKind::Remove,
+                _ => HunkLineKind::Keep,
             };
-            Line { mark, text: text.to_owned() }
+            HunkLine { mark, text: text.to_owned() }
         };
         let lines = lines.split_inclusive('\n').map(line).collect();
-        assert_eq!(apply(&[Hunk { place, lines }], text, 0), made.map(str::to_owned));
+        assert_eq!(apply(&[PatchHunk { place, lines }], text, 0), made.map(str::to_owned));
     }
 
-    fn behind(anchors: &[&str], at_end: bool) -> Place {
-        Place::Behind { anchors: anchors.iter().map(ToString::to_string).collect(), at_end }
+    fn behind(anchors: &[&str], at_end: bool) -> HunkPosition {
+        HunkPosition::Behind { anchors: anchors.iter().map(ToString::to_string).collect(), at_end }
     }
 }

@@ -2,21 +2,21 @@
 
 use std::iter::Peekable;
 
-use countersign_core::Invalid;
+use countersign_core::InvalidCall;
 
-use super::change::{FileChange, Kind, Mode};
-use super::hunk::{Hunk, Line, Mark, Place};
+use super::file_patch::{FilePatch, FilePatchKind, GitFileMode};
+use super::hunk::{HunkLine, HunkLineKind, HunkPosition, PatchHunk};
 use super::{at_line, checked_path};
 
 const GIT: &str = "diff --git ";
 
-type Numbered<'a> = (usize, &'a str);
+type UnifiedLine<'a> = (usize, &'a str);
 
 /// What stands between `diff --git` and the hunks.
 #[derive(Default)]
-struct Header {
-    old_mode: Option<Mode>,
-    new_mode: Option<Mode>,
+struct GitDiffHeader {
+    old_mode: Option<GitFileMode>,
+    new_mode: Option<GitFileMode>,
     is_new: bool,
     is_deleted: bool,
     from: Option<String>,
@@ -24,13 +24,13 @@ struct Header {
 }
 
 /// The names in front of the hunks; none is `/dev/null`.
-struct Names {
+struct DiffFileNames {
     old: Option<String>,
     new: Option<String>,
 }
 
 /// Reads such a patch.
-pub(super) fn read(patch: &str) -> Result<Vec<FileChange>, Invalid> {
+pub(super) fn read(patch: &str) -> Result<Vec<FilePatch>, InvalidCall> {
     let numbered = patch.split('\n').enumerate().map(|(index, line)| (index + 1, line));
     let mut lines = numbered.peekable();
     let mut changes = Vec::new();
@@ -54,10 +54,10 @@ pub(super) fn read(patch: &str) -> Result<Vec<FileChange>, Invalid> {
 
 /// Reads the changes to a file behind `--- ` and `+++ ` alone.
 fn plain<'a>(
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<FileChange, Invalid> {
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<FilePatch, InvalidCall> {
     let number = lines.peek().map_or(0, |(number, _)| *number);
-    let Names { old, new } = names(lines)?;
+    let DiffFileNames { old, new } = names(lines)?;
     // Both or neither: `a/x` can also be the name of a file.
     let is_marked = |name: &Option<String>, mark| {
         name.as_ref().is_none_or(|name: &String| name.starts_with(mark))
@@ -69,24 +69,24 @@ fn plain<'a>(
     };
     let hunks = hunks(lines)?;
     let (path, kind) = match (unmarked(old), unmarked(new)) {
-        (Some(old), Some(new)) if old == new => (old, Kind::Update),
+        (Some(old), Some(new)) if old == new => (old, FilePatchKind::Update),
         (Some(_), Some(_)) => return Err(at_line(number, "the two names differ")),
-        (None, Some(new)) => (new, Kind::Add),
-        (Some(old), None) => (old, Kind::Delete),
+        (None, Some(new)) => (new, FilePatchKind::Add),
+        (Some(old), None) => (old, FilePatchKind::Delete),
         (None, None) => return Err(at_line(number, "both names are `/dev/null`")),
     };
     if hunks.is_empty() {
         return Err(at_line(number, "no `@@` follows the names"));
     }
-    Ok(FileChange { hunks, ..FileChange::new(checked_path(number, &path)?, kind) })
+    Ok(FilePatch { hunks, ..FilePatch::new(checked_path(number, &path)?, kind) })
 }
 
 /// Reads the changes to a file behind `diff --git`. Every place that names it must agree.
 fn git<'a>(
     number: usize,
     title: &str,
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<FileChange, Invalid> {
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<FilePatch, InvalidCall> {
     let header = header(lines)?;
     let has_names = lines.peek().is_some_and(|(_, line)| line.starts_with("--- "));
     let (names, hunks) = if has_names {
@@ -96,15 +96,15 @@ fn git<'a>(
         (None, Vec::new())
     };
     let (path, kind) = match (&header.from, &header.to) {
-        (Some(from), Some(to)) => (from.clone(), Kind::Move { to: to.clone() }),
+        (Some(from), Some(to)) => (from.clone(), FilePatchKind::Move { to: to.clone() }),
         (None, None) => {
             let path = same_name(title).ok_or_else(|| {
                 at_line(number, "expected `diff --git a/<path> b/<path>`, twice the same path")
             })?;
             let kind = match (header.is_new, header.is_deleted) {
-                (true, false) => Kind::Add,
-                (false, true) => Kind::Delete,
-                (false, false) => Kind::Update,
+                (true, false) => FilePatchKind::Add,
+                (false, true) => FilePatchKind::Delete,
+                (false, false) => FilePatchKind::Update,
                 (true, true) => return Err(at_line(number, "the file is new and deleted")),
             };
             (path.to_owned(), kind)
@@ -112,23 +112,23 @@ fn git<'a>(
         _ => return Err(at_line(number, "`rename from` and `rename to` belong together")),
     };
     let new_path = match &kind {
-        Kind::Move { to } => to,
-        Kind::Add | Kind::Update | Kind::Delete => &path,
+        FilePatchKind::Move { to } => to,
+        FilePatchKind::Add | FilePatchKind::Update | FilePatchKind::Delete => &path,
     };
     let with_mark = |mark: &str, path: &str| Some(format!("{mark}/{path}"));
-    let expected_old = if kind == Kind::Add { None } else { with_mark("a", &path) };
-    let expected_new = if kind == Kind::Delete { None } else { with_mark("b", new_path) };
+    let expected_old = if kind == FilePatchKind::Add { None } else { with_mark("a", &path) };
+    let expected_new = if kind == FilePatchKind::Delete { None } else { with_mark("b", new_path) };
     let agree = names.is_none_or(|it| it.old == expected_old && it.new == expected_new);
     if !agree || title != format!("a/{path} b/{new_path}") {
         return Err(at_line(number, "the names in the header and before the hunks differ"));
     }
-    let touched = !hunks.is_empty() || header.new_mode.is_some() || kind != Kind::Update;
+    let touched = !hunks.is_empty() || header.new_mode.is_some() || kind != FilePatchKind::Update;
     if !touched || (has_names && hunks.is_empty()) {
         return Err(at_line(number, "nothing is changed in this file"));
     }
     checked_path(number, new_path)?;
     let path = checked_path(number, &path)?;
-    Ok(FileChange { path, kind, old_mode: header.old_mode, new_mode: header.new_mode, hunks })
+    Ok(FilePatch { path, kind, old_mode: header.old_mode, new_mode: header.new_mode, hunks })
 }
 
 /// Returns the path of `a/<path> b/<path>`.
@@ -138,14 +138,16 @@ fn same_name(title: &str) -> Option<&str> {
     (title == format!("a/{path} b/{path}")).then_some(path)
 }
 
-fn header<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Result<Header, Invalid> {
-    let mut header = Header::default();
+fn header<'a>(
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<GitDiffHeader, InvalidCall> {
+    let mut header = GitDiffHeader::default();
     let is_over =
         |line: &str| line.starts_with("--- ") || line.starts_with(GIT) || line.trim().is_empty();
     while let Some((number, line)) = lines.next_if(|(_, line)| !is_over(line)) {
         let line = line.trim_end();
         let mode = |text: &str| {
-            Mode::read(text)
+            GitFileMode::read(text)
                 .map(Some)
                 .ok_or_else(|| at_line(number, "the mode is none of `100644`, `100755`, `120000`"))
         };
@@ -164,7 +166,7 @@ fn header<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Resul
         } else if let Some(text) = line.strip_prefix("index ") {
             // The mode of a file that keeps it: a link's content is where it leads.
             if text.ends_with(" 120000") {
-                header.old_mode = Some(Mode::Link);
+                header.old_mode = Some(GitFileMode::Link);
             }
         } else if !line.starts_with("similarity index ")
             && !line.starts_with("dissimilarity index ")
@@ -179,7 +181,9 @@ fn header<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Resul
 }
 
 /// Reads `--- ` and `+++ `.
-fn names<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Result<Names, Invalid> {
+fn names<'a>(
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<DiffFileNames, InvalidCall> {
     let mut name = |mark: &str| {
         let (number, line) = lines.next().unwrap_or_default();
         let name = line
@@ -192,17 +196,20 @@ fn names<'a>(lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>) -> Result
         }
         checked_path(number, name).map(Some)
     };
-    Ok(Names { old: name("--- ")?, new: name("+++ ")? })
+    Ok(DiffFileNames { old: name("--- ")?, new: name("+++ ")? })
 }
 
 fn hunks<'a>(
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<Vec<Hunk>, Invalid> {
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<Vec<PatchHunk>, InvalidCall> {
     let mut hunks = Vec::new();
     while let Some((number, line)) = lines.next_if(|(_, line)| line.starts_with("@@")) {
         let (start, old, new) = range(line)
             .ok_or_else(|| at_line(number, "expected `@@ -<line>,<count> +<line>,<count> @@`"))?;
-        hunks.push(Hunk { place: Place::Line(start), lines: body(number, old, new, lines)? });
+        hunks.push(PatchHunk {
+            place: HunkPosition::Line(start),
+            lines: body(number, old, new, lines)?,
+        });
     }
     Ok(hunks)
 }
@@ -224,9 +231,9 @@ fn body<'a>(
     head: usize,
     mut old: usize,
     mut new: usize,
-    lines: &mut Peekable<impl Iterator<Item = Numbered<'a>>>,
-) -> Result<Vec<Line>, Invalid> {
-    let mut found: Vec<Line> = Vec::new();
+    lines: &mut Peekable<impl Iterator<Item = UnifiedLine<'a>>>,
+) -> Result<Vec<HunkLine>, InvalidCall> {
+    let mut found: Vec<HunkLine> = Vec::new();
     loop {
         if lines.next_if(|(_, line)| line.starts_with("\\ ")).is_some() {
             let last = found.last_mut();
@@ -242,9 +249,9 @@ fn body<'a>(
         };
         let (mark, counts) = match line.chars().next() {
             // An empty line lost its mark on the way.
-            None | Some(' ') => (Mark::Keep, (1, 1)),
-            Some('-') => (Mark::Remove, (1, 0)),
-            Some('+') => (Mark::Add, (0, 1)),
+            None | Some(' ') => (HunkLineKind::Keep, (1, 1)),
+            Some('-') => (HunkLineKind::Remove, (1, 0)),
+            Some('+') => (HunkLineKind::Add, (0, 1)),
             Some(_) => return Err(at_line(number, "it starts with neither ` `, `-` nor `+`")),
         };
         let left = (old.checked_sub(counts.0), new.checked_sub(counts.1));
@@ -252,7 +259,7 @@ fn body<'a>(
             return Err(at_line(number, "the hunk has other lines than its head says"));
         };
         (old, new) = (old_left, new_left);
-        found.push(Line { mark, text: format!("{}\n", line.get(1..).unwrap_or_default()) });
+        found.push(HunkLine { mark, text: format!("{}\n", line.get(1..).unwrap_or_default()) });
     }
 }
 

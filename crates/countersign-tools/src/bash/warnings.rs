@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use countersign_core::Side;
+use countersign_core::WorkspaceSide;
 
-use crate::shown::{deceives, shown};
+use crate::escape::{deceives, escape_to_line};
 use crate::workspace::Workspace;
 
 /// Above this many lines a command does not fit on a card.
@@ -21,7 +21,7 @@ const INTERPRETERS: &[&str] =
     &["sh", "bash", "zsh", "dash", "python", "python3", "node", "perl", "ruby"];
 
 /// Returns what stands out.
-pub(super) fn of(command: &str, cwd: &Path, workspace: &Workspace) -> Vec<String> {
+pub(super) fn find_warnings(command: &str, cwd: &Path, workspace: &Workspace) -> Vec<String> {
     let mut found = Vec::new();
     if command.chars().any(deceives) {
         found.push("It contains characters that are invisible or change how it looks.".to_owned());
@@ -42,10 +42,15 @@ pub(super) fn of(command: &str, cwd: &Path, workspace: &Workspace) -> Vec<String
     found.extend(redirects(command).into_iter().take(REDIRECTS).filter_map(|target| {
         let outside = target.starts_with('~')
             || target.contains('$')
-            || workspace.resolve(cwd, target).map_or(true, |to| to.place.side == Side::Outside);
+            || workspace
+                .resolve(cwd, target)
+                .map_or(true, |to| to.place.side == WorkspaceSide::Outside);
         let harmless = matches!(target, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty");
         (outside && !harmless).then(|| {
-            format!("It writes to `{}`, which may be outside the workspace.", shown(target))
+            format!(
+                "It writes to `{}`, which may be outside the workspace.",
+                escape_to_line(target)
+            )
         })
     }));
     let mut once = Vec::new();
@@ -166,7 +171,7 @@ mod tests {
     fn check(command: &str, expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::new([folder.path().to_owned()]).unwrap();
-        let found = of(command, folder.path(), &workspace);
+        let found = find_warnings(command, folder.path(), &workspace);
         assert_eq!(found.len(), expected.len(), "{command}: {found:?}");
         for (warning, part) in found.iter().zip(expected) {
             assert!(warning.contains(part), "{command}: {warning}");

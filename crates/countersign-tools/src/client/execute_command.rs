@@ -4,8 +4,8 @@
 //! hold as for a shell. The server knows nothing of the machine but what the client says of it: until it
 //! has said what a program is, nothing is proven harmless.
 
-mod there;
-mod words;
+mod command_input;
+mod remote_machine;
 
 use std::fmt;
 use std::io;
@@ -15,25 +15,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_core::shell::{self, Analysis, Finding, Machine as _};
+use countersign_core::shell::{self, CommandAnalysis, Machine as _, PartFinding};
 use countersign_core::{
-    ClientCommand, ClientLook, CommandPreview, Effect, ExecutionId, Invalid, Plan, Planner,
-    Preview, ToolCall, ToolOutput,
+    CallPlan, ClientLook, ClientReadCommand, CommandPreview, Effect, ExecutionId, InvalidCall,
+    Planner, Preview, ToolCall, ToolOutput,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::words::Input;
+use self::command_input::ExecuteCommandInput;
 use super::ClientSide;
-use super::report::Report;
-use super::side::Use;
-use crate::child::{self, Child};
-use crate::machine::Here;
-use crate::process::{self, End, Ended, Environment, Launch};
-use crate::sandbox::{Confined, Level, Sandbox};
-use crate::shown::shown;
-use crate::text::spoken;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
+use super::report::ClientToolReport;
+use super::side::PathUse;
+use crate::child_command::{self, ChildCommand};
+use crate::escape::escape_to_line;
+use crate::machine::LocalMachine;
+use crate::process::{self, Environment, FinishedProcess, ProcessEnd, ProcessLaunch};
+use crate::sandbox::{IsolationLevel, Sandbox, SandboxedCommand};
+use crate::text::format_duration;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
 use crate::{disk, input};
 
 const DESCRIPTION: &str = "\
@@ -57,7 +57,7 @@ pub struct ExecuteCommand {
     side: ClientSide,
     environment: Environment,
     call_env: Vec<(String, String)>,
-    listener: Option<Listener>,
+    listener: Option<OutputListener>,
     needs_approval: NeedsApproval,
     sandbox: Sandbox,
 }
@@ -67,18 +67,18 @@ const LEAVING: &str = "Who runs the client can start it with `--sandbox off`.";
 
 /// Who hears what a command prints while it runs: which call it is, and the next piece.
 #[derive(Clone)]
-pub struct Listener(Arc<Hears>);
+pub struct OutputListener(Arc<OutputCallback>);
 
-type Hears = dyn Fn(ExecutionId, &str) + Send + Sync;
+type OutputCallback = dyn Fn(ExecutionId, &str) + Send + Sync;
 
-impl Listener {
+impl OutputListener {
     /// Returns the listener; it must not block.
     pub fn new(hears: impl Fn(ExecutionId, &str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(hears))
     }
 }
 
-impl fmt::Debug for Listener {
+impl fmt::Debug for OutputListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listener(…)")
     }
@@ -117,7 +117,7 @@ impl ExecuteCommand {
 
     /// Sets who hears the output while a program runs.
     #[must_use]
-    pub fn with_listener(self, listener: Listener) -> Self {
+    pub fn with_listener(self, listener: OutputListener) -> Self {
         Self { listener: Some(listener), ..self }
     }
 
@@ -127,11 +127,11 @@ impl ExecuteCommand {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, PathBuf), Invalid> {
-        let input: Input = input::parse(call)?;
+    fn read(&self, call: &ToolCall) -> Result<(ExecuteCommandInput, PathBuf), InvalidCall> {
+        let input: ExecuteCommandInput = input::parse(call)?;
         input.check()?;
         let cwd = match &input.cwd {
-            Some(cwd) => self.side.find(cwd, Use::Look)?.path,
+            Some(cwd) => self.side.find(cwd, PathUse::Look)?.path,
             None => self.side.root().to_owned(),
         };
         Ok((input, cwd))
@@ -140,43 +140,43 @@ impl ExecuteCommand {
     /// Returns how the program is started: inside, with what was judged here.
     async fn confined(
         &self,
-        permit: &Cleared,
-        input: &Input,
+        permit: &VerifiedPermit,
+        input: &ExecuteCommandInput,
         cwd: &Path,
         cancel: &CancellationToken,
-    ) -> Result<Confined, ToolError> {
+    ) -> Result<SandboxedCommand, ToolError> {
         let workspace = self.side.check_runs(self.name())?;
         let environment = self.environment.with(&self.call_env);
         let program = match self.sandbox.level() {
-            Level::None => program(&input.command, cwd),
+            IsolationLevel::None => program(&input.command, cwd),
             // Inside, only the launcher would hear that it is not there.
-            _ => child::program(&input.command, cwd, &environment)
+            _ => child_command::program(&input.command, cwd, &environment)
                 .ok_or_else(|| not_started(&input.command, io::ErrorKind::NotFound.into()))?,
         };
         let arguments = input.args.clone();
-        let child = Child { program, arguments, cwd: cwd.to_owned(), environment };
+        let child = ChildCommand { program, arguments, cwd: cwd.to_owned(), environment };
         let view = child.view(workspace, permit);
         Ok(child.confined(&self.sandbox, view, cancel).await?.left_by(LEAVING))
     }
 
-    fn understood(&self, line: &str, cwd: &Path) -> Analysis {
+    fn understood(&self, line: &str, cwd: &Path) -> CommandAnalysis {
         let env = &self.call_env;
         let Some(workspace) = self.side.workspace() else {
-            return there::understood(&self.side, env, line, cwd);
+            return remote_machine::analyse_remote_command(&self.side, env, line, cwd);
         };
-        let machine = Here::new(workspace, &self.environment);
+        let machine = LocalMachine::new(workspace, &self.environment);
         let (home, own) = (self.environment.get("HOME").map(Path::new), workspace.off_limits());
-        shell::analyse(line, &shell::Context { cwd, home, env, own, machine: &machine })
+        shell::analyse(line, &shell::ShellContext { cwd, home, env, own, machine: &machine })
     }
 }
 
 impl Planner for ExecuteCommand {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         self.side.check_look()?;
         let (input, cwd) = self.read(call)?;
         let understood = self.understood(&input.line(), &cwd);
         let argv: Vec<String> = input.words().cloned().collect();
-        let summary = format!("Run `{}` on the client", shown(&argv.join(" ")));
+        let summary = format!("Run `{}` on the client", escape_to_line(&argv.join(" ")));
         // On the server a reader is what it reads; on the client's machine a program is a program.
         let by_name = |effect: &Effect| matches!(effect, Effect::ReadsByName { .. });
         let is_reader = self.side.workspace().is_none()
@@ -190,14 +190,14 @@ impl Planner for ExecuteCommand {
             understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
         );
         let canonical = understood.canonical.filter(|_| is_reader);
-        Ok(Plan { commands: understood.parts, canonical, ..Plan::new(effects, summary) })
+        Ok(CallPlan { commands: understood.parts, canonical, ..CallPlan::new(effects, summary) })
     }
 
     fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
         Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, cwd) = self.read(call)?;
         let command = input.line();
         Ok(Preview::Command(CommandPreview {
@@ -224,34 +224,34 @@ impl Tool for ExecuteCommand {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ExecuteCommandInput>()
     }
 
-    fn look(&self, call: &ToolCall) -> Result<ClientLook, Invalid> {
+    fn client_look(&self, call: &ToolCall) -> Result<ClientLook, InvalidCall> {
         let look = self.side.empty_look();
         let Some(workspace) = self.side.workspace() else { return Ok(look) };
         let (input, cwd) = self.read(call)?;
         let understood = self.understood(&input.line(), &cwd);
         if let Some(floor) = understood.floors.into_iter().next() {
-            return Err(Invalid(floor.reason));
+            return Err(InvalidCall(floor.reason));
         }
-        let reads = understood.parts.iter().all(|part| part.finding == Finding::ReadOnly)
+        let reads = understood.parts.iter().all(|part| part.finding == PartFinding::ReadOnly)
             && understood.effects.iter().all(Effect::is_read_only);
-        let machine = Here::new(workspace, &self.environment);
+        let machine = LocalMachine::new(workspace, &self.environment);
         let program = machine.trusted_program_in(&cwd, &input.command).filter(|_| reads);
         let program = program.and_then(|program| program.to_str().map(str::to_owned));
         let effects = understood.effects;
-        let command = program.map(|program| ClientCommand { program, effects });
+        let command = program.map(|program| ClientReadCommand { program, effects });
         Ok(ClientLook { command, ..look })
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         self.side.check_runs(self.name())?;
@@ -269,13 +269,13 @@ impl Tool for ExecuteCommand {
         }
         let call = permit.call().id;
         let heard = |piece: &str| {
-            if let Some(Listener(hears)) = &self.listener {
+            if let Some(OutputListener(hears)) = &self.listener {
                 hears(call, piece);
             }
         };
         let time_limit = Duration::from_secs(input.time_limit());
         let confined = self.confined(&permit, &input, &cwd, &cancel).await?;
-        let launch = Launch {
+        let launch = ProcessLaunch {
             program: confined.program(),
             arguments: &confined.arguments().iter().map(String::as_str).collect::<Vec<_>>(),
             cwd: &cwd,
@@ -310,14 +310,16 @@ fn not_started(command: &str, cause: io::Error) -> ToolError {
 }
 
 fn report(
-    ended: Ended,
+    ended: FinishedProcess,
     time_limit: Duration,
-    confined: &Confined,
+    confined: &SandboxedCommand,
 ) -> Result<ToolOutput, ToolError> {
     let (exit_code, closing) = match ended.end {
-        End::Cancelled => return Err(ToolError::Interrupted),
-        End::TimedOut => (None, Some(format!("Command timed out after {}", spoken(time_limit)))),
-        End::Exited(status) => match (status.code(), status.signal()) {
+        ProcessEnd::Cancelled => return Err(ToolError::Interrupted),
+        ProcessEnd::TimedOut => {
+            (None, Some(format!("Command timed out after {}", format_duration(time_limit))))
+        }
+        ProcessEnd::Exited(status) => match (status.code(), status.signal()) {
             (Some(code), _) => (Some(code), None),
             (None, Some(signal)) => {
                 (None, Some(format!("Ended by {}", process::signal_name(signal))))
@@ -338,5 +340,5 @@ fn report(
     }
     let success = exit_code == Some(0);
     let (stdout, stderr) = (Some(stdout), Some(stderr));
-    Report { success, stdout, stderr, exit_code, entries: None }.output()
+    ClientToolReport { success, stdout, stderr, exit_code, entries: None }.output()
 }

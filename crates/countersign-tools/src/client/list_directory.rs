@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    ClientLook, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,13 +13,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ClientSide;
-use super::report::{Entry, Kind, Report, in_words};
-use super::side::Use;
+use super::report::{ClientEntryKind, ClientFolderEntry, ClientToolReport, in_words};
+use super::side::PathUse;
 use crate::blocking::blocking;
-use crate::disk::{self, DiskError, Found};
-use crate::shown::{shown, spelled};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
-use crate::{input, reach};
+use crate::disk::{self, DiskError, FolderEntry};
+use crate::escape::{escape_invisible, escape_to_line};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
+use crate::{input, path_effects};
 
 /// How many entries of a folder are given.
 const MOST: usize = 5_000;
@@ -40,7 +40,7 @@ pub struct ListDirectory {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct ListDirectoryInput {
     /// The path of the folder, relative to the project's folder; `.` is that folder itself.
     path: String,
 }
@@ -57,29 +57,29 @@ impl ListDirectory {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
-        let target = self.side.find(&input.path, Use::Look)?;
+    fn read(&self, call: &ToolCall) -> Result<(ListDirectoryInput, EffectTarget), InvalidCall> {
+        let input: ListDirectoryInput = input::parse(call)?;
+        let target = self.side.find(&input.path, PathUse::Look)?;
         Ok((input, target))
     }
 }
 
 impl Planner for ListDirectory {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (Input { path }, target) = self.read(call)?;
-        let summary = format!("List `{}` on the client", shown(&path));
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let (ListDirectoryInput { path }, target) = self.read(call)?;
+        let summary = format!("List `{}` on the client", escape_to_line(&path));
         let effect = match self.side.workspace() {
-            Some(_) => reach::reading(&path, target)?,
+            Some(_) => path_effects::read_effect(&path, target)?,
             None => Effect::Read(target),
         };
-        Ok(Plan::new(vec![effect], summary))
+        Ok(CallPlan::new(vec![effect], summary))
     }
 
     fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
         Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -96,22 +96,22 @@ impl Tool for ListDirectory {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ListDirectoryInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         self.side.check_runs(self.name())?;
         let tool = self.clone();
         blocking(&cancel, move |cancel| {
-            let (Input { path }, target) = tool.read(permit.call())?;
+            let (ListDirectoryInput { path }, target) = tool.read(permit.call())?;
             permit.check_reach(&target)?;
             let found = disk::list(&target.path, || cancel.is_cancelled());
             let found = found.map_err(|error| match error {
@@ -129,39 +129,39 @@ impl Tool for ListDirectory {
     }
 }
 
-fn listed(mut found: Vec<Found>) -> Report {
+fn listed(mut found: Vec<FolderEntry>) -> ClientToolReport {
     found.sort_by(|one, other| one.name.cmp(&other.name));
     let left = found.len().saturating_sub(MOST);
     found.truncate(MOST);
-    let entries: Vec<Entry> = found.iter().map(entry).collect();
+    let entries: Vec<ClientFolderEntry> = found.iter().map(entry).collect();
     let mut lines = String::new();
     for entry in &entries {
-        let slash = if entry.kind == Kind::Directory { "/" } else { "" };
+        let slash = if entry.kind == ClientEntryKind::Directory { "/" } else { "" };
         // One name per line, whatever is in the name. Writing to a string cannot fail.
-        let _ = writeln!(lines, "{}{slash}", spelled(&entry.name).replace('\n', "\\n"));
+        let _ = writeln!(lines, "{}{slash}", escape_invisible(&entry.name).replace('\n', "\\n"));
     }
     if left > 0 {
         let _ = writeln!(lines, "… [{left} more entries not shown]");
     }
-    Report { entries: Some(entries), ..Report::of(lines) }
+    ClientToolReport { entries: Some(entries), ..ClientToolReport::from_text(lines) }
 }
 
-fn entry(found: &Found) -> Entry {
+fn entry(found: &FolderEntry) -> ClientFolderEntry {
     let kind = found.metadata.file_type();
     let kind = if kind.is_file() {
-        Kind::File
+        ClientEntryKind::File
     } else if kind.is_dir() {
-        Kind::Directory
+        ClientEntryKind::Directory
     } else if kind.is_symlink() {
-        Kind::Link
+        ClientEntryKind::Link
     } else {
-        Kind::Other
+        ClientEntryKind::Other
     };
-    let size = (kind == Kind::File).then_some(found.metadata.len());
+    let size = (kind == ClientEntryKind::File).then_some(found.metadata.len());
     // Bytes that are no text are spelled out: two such names stay two.
     let name = match found.name.to_str() {
         Some(name) => name.to_owned(),
         None => found.name.as_encoded_bytes().escape_ascii().to_string(),
     };
-    Entry { name, kind, size }
+    ClientFolderEntry { name, kind, size }
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    ClientLook, Effect, Invalid, Plan, Planner, Preview, Target, ToolCall, ToolOutput,
+    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::report::{Report, in_words};
-use super::side::Use;
+use super::report::{ClientToolReport, in_words};
+use super::side::PathUse;
 use super::{CONTENT_LIMIT, ClientSide};
 use crate::blocking::blocking;
 use crate::disk::{self, DiskError};
-use crate::shown::shown;
-use crate::text::Text;
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
-use crate::{input, reach};
+use crate::escape::escape_to_line;
+use crate::text::DecodedText;
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Reads a text file of the project and returns its content.
@@ -40,7 +40,7 @@ pub struct ReadFile {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct ReadFileInput {
     /// The path of the file, relative to the project's folder.
     path: String,
 }
@@ -57,29 +57,29 @@ impl ReadFile {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
-        let target = self.side.find(&input.path, Use::Look)?;
+    fn read(&self, call: &ToolCall) -> Result<(ReadFileInput, EffectTarget), InvalidCall> {
+        let input: ReadFileInput = input::parse(call)?;
+        let target = self.side.find(&input.path, PathUse::Look)?;
         Ok((input, target))
     }
 }
 
 impl Planner for ReadFile {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
-        let (Input { path }, target) = self.read(call)?;
-        let summary = format!("Read `{}` on the client", shown(&path));
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let (ReadFileInput { path }, target) = self.read(call)?;
+        let summary = format!("Read `{}` on the client", escape_to_line(&path));
         let effect = match self.side.workspace() {
-            Some(_) => reach::reading(&path, target)?,
+            Some(_) => path_effects::read_effect(&path, target)?,
             None => Effect::Read(target),
         };
-        Ok(Plan::new(vec![effect], summary))
+        Ok(CallPlan::new(vec![effect], summary))
     }
 
     fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
         Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.read(call)?;
         Ok(input::as_preview(call))
     }
@@ -96,31 +96,31 @@ impl Tool for ReadFile {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<ReadFileInput>()
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         self.side.check_runs(self.name())?;
         let tool = self.clone();
         blocking(&cancel, move |_| {
-            let (Input { path }, target) = tool.read(permit.call())?;
+            let (ReadFileInput { path }, target) = tool.read(permit.call())?;
             permit.check_reach(&target)?;
-            Report::of(content(&path, &target)?).output()
+            ClientToolReport::from_text(content(&path, &target)?).output()
         })
         .await
     }
 }
 
 /// Returns the text of a file as it is, line ends and all.
-fn content(path: &str, target: &Target) -> Result<String, ToolError> {
+fn content(path: &str, target: &EffectTarget) -> Result<String, ToolError> {
     let (file, metadata) = disk::open(&target.path).map_err(|error| match error {
         DiskError::Folder => {
             ToolError::invalid(format!("`{path}` is a folder; list_directory shows what is in it"))
@@ -134,11 +134,11 @@ fn content(path: &str, target: &Target) -> Result<String, ToolError> {
     let mut bytes = Vec::new();
     // It may grow while it is read, and some files do not say how long they are.
     let read = file.take(limit + 1).read_to_end(&mut bytes);
-    read.map_err(|error| DiskError::Io("read", error).at(path))?;
+    read.map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
     if bytes.len() as u64 > limit {
         return Err(in_words(DiskError::TooLarge(bytes.len() as u64), path));
     }
-    let text = Text::decode(&bytes);
+    let text = DecodedText::decode(&bytes);
     text.map(|text| text.content).map_err(|error| {
         ToolError::invalid(format!(
             "`{path}` {error} and cannot be given as text; look at it with a program in \

@@ -9,22 +9,22 @@ use crate::tool::ToolError;
 
 /// The result of one call, as it goes over the wire.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct ClientToolReport {
     pub(super) success: bool,
     pub(super) stdout: Option<String>,
     pub(super) stderr: Option<String>,
     pub(super) exit_code: Option<i32>,
     /// What is in a folder, where one was listed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) entries: Option<Vec<Entry>>,
+    pub(super) entries: Option<Vec<ClientFolderEntry>>,
 }
 
 /// One thing in a folder.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Entry {
+pub(super) struct ClientFolderEntry {
     pub(super) name: String,
     #[serde(rename = "type")]
-    pub(super) kind: Kind,
+    pub(super) kind: ClientEntryKind,
     /// In bytes; none for what is no file.
     pub(super) size: Option<u64>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 /// What kind of thing that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum ClientEntryKind {
     File,
     Directory,
     Link,
@@ -40,9 +40,9 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Report {
+impl ClientToolReport {
     /// Returns the report of what went well and has a text to give.
-    pub(super) fn of(text: String) -> Self {
+    pub(super) fn from_text(text: String) -> Self {
         Self { success: true, stdout: Some(text), ..Self::default() }
     }
 
@@ -64,6 +64,6 @@ pub(super) fn in_words(error: DiskError, path: &str) -> ToolError {
              execute_command (`head`, `tail`, `sed -n`)",
             size(bytes)
         )),
-        other => other.at(path),
+        other => other.into_tool_error(path),
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{Invalid, Place, Side, Special, Target};
+use countersign_core::{EffectTarget, InvalidCall, PathClass, SensitiveKind, WorkspaceSide};
 
+use crate::escape::escape_to_line;
 use crate::path;
-use crate::shown::shown;
 
 /// The project's folder on the client's machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,17 +27,18 @@ impl ClientRoot {
     }
 
     /// Returns where a path of a call leads, if that is below the root however the client reads it.
-    pub(super) fn find(&self, path: &str) -> Result<Target, Invalid> {
+    pub(super) fn find(&self, path: &str) -> Result<EffectTarget, InvalidCall> {
         path::check(path)?;
         let outside = || {
-            Err(Invalid(format!(
+            Err(InvalidCall(format!(
                 "`{}` lies outside the project `{}`: only files of the project are reached here",
-                shown(path),
+                escape_to_line(path),
                 self.0.display()
             )))
         };
         let target = self.locate(&self.0, path);
-        if target.names().all(|name| name.starts_with(&self.0)) && target.place.side == Side::Inside
+        if target.names().all(|name| name.starts_with(&self.0))
+            && target.place.side == WorkspaceSide::Inside
         {
             Ok(target)
         } else {
@@ -49,19 +50,19 @@ impl ClientRoot {
     ///
     /// The server cannot know whether the client reads `\` as a letter or between folders. Both
     /// readings are names of the target, and the worse of both places is where it lies.
-    pub(super) fn locate(&self, from: &Path, path: &str) -> Target {
+    pub(super) fn locate(&self, from: &Path, path: &str) -> EffectTarget {
         let plain = normal(&from.join(path));
         let place = self.place(&plain);
         if is_rooted_on_windows(path) {
-            let place = Place { side: Side::Outside, ..place };
-            return Target::new(plain, place);
+            let place = PathClass { side: WorkspaceSide::Outside, ..place };
+            return EffectTarget::new(plain, place);
         }
         if !path.contains('\\') {
-            return Target::new(plain, place);
+            return EffectTarget::new(plain, place);
         }
         let split = normal(&from.join(path.replace('\\', "/")));
         let place = worse(place, self.place(&split));
-        Target::new(split, place).written(plain)
+        EffectTarget::new(split, place).with_written_path(plain)
     }
 
     /// Returns the path as a machine reads it on which `\` is a letter.
@@ -69,8 +70,8 @@ impl ClientRoot {
         normal(&self.0.join(path))
     }
 
-    fn place(&self, path: &Path) -> Place {
-        Place::of(path, &[self.0.to_path_buf()])
+    fn place(&self, path: &Path) -> PathClass {
+        PathClass::from_path(path, &[self.0.to_path_buf()])
     }
 }
 
@@ -83,13 +84,13 @@ fn is_rooted_on_windows(path: &str) -> bool {
 }
 
 /// Returns the place that asks for more consent, in every respect.
-fn worse(one: Place, other: Place) -> Place {
-    let is_outside = one.side == Side::Outside || other.side == Side::Outside;
-    let side = if is_outside { Side::Outside } else { Side::Inside };
-    let special = [Special::Secret, Special::Protected, Special::RunsLater]
+fn worse(one: PathClass, other: PathClass) -> PathClass {
+    let is_outside = one.side == WorkspaceSide::Outside || other.side == WorkspaceSide::Outside;
+    let side = if is_outside { WorkspaceSide::Outside } else { WorkspaceSide::Inside };
+    let special = [SensitiveKind::Secret, SensitiveKind::Protected, SensitiveKind::RunsLater]
         .into_iter()
         .find(|it| [one.special, other.special].contains(&Some(*it)));
-    Place { side, special }
+    PathClass { side, special }
 }
 
 /// Takes `.` and `..` out; above the root there is only the root.
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(found("/home/me/proj/b").unwrap(), "/home/me/proj/b");
         assert_eq!(found(".").unwrap(), "/home/me/proj");
         for path in ["..", "../proj-evil/a", "a/../../x", "/etc/passwd", "/home/me/proj-evil/a"] {
-            let Invalid(text) = found(path).unwrap_err();
+            let InvalidCall(text) = found(path).unwrap_err();
             assert!(text.contains("lies outside the project `/home/me/proj`"), "{text}");
         }
         for path in ["", "a\0", "a\nb", "~/a"] {
@@ -128,8 +129,8 @@ mod tests {
     fn special_names_are_special_on_every_machine() {
         let root = ClientRoot::new(Path::new("/p"));
         let special = |path| root.find(path).unwrap().place.special;
-        assert_eq!(special(".env"), Some(Special::Secret));
-        assert_eq!(special("x/../.git/config"), Some(Special::Protected));
+        assert_eq!(special(".env"), Some(SensitiveKind::Secret));
+        assert_eq!(special("x/../.git/config"), Some(SensitiveKind::Protected));
         assert_eq!(special("src/main.rs"), None);
     }
 
@@ -149,7 +150,7 @@ mod tests {
             "/p\\..\\..\\etc",
             "/p/..\\..\\etc",
         ] {
-            let Invalid(text) = root.find(path).unwrap_err();
+            let InvalidCall(text) = root.find(path).unwrap_err();
             assert!(text.contains("lies outside the project"), "{path}: {text}");
         }
         let target = root.find("src\\sub/../a.txt").unwrap();
@@ -162,10 +163,10 @@ mod tests {
     fn a_backslash_hides_no_special_name() {
         let root = ClientRoot::new(Path::new("/p"));
         let special = |path| root.find(path).unwrap().place.special;
-        assert_eq!(special(".git\\hooks\\pre-commit"), Some(Special::Protected));
-        assert_eq!(special("src\\.env"), Some(Special::Secret));
+        assert_eq!(special(".git\\hooks\\pre-commit"), Some(SensitiveKind::Protected));
+        assert_eq!(special("src\\.env"), Some(SensitiveKind::Secret));
         assert_eq!(special(".env\\..\\a.txt"), None);
-        assert_eq!(special(".git/x\\..\\..\\a"), Some(Special::Protected), "by one reading");
+        assert_eq!(special(".git/x\\..\\..\\a"), Some(SensitiveKind::Protected), "by one reading");
         assert_eq!(special("src\\a.rs"), None);
     }
 }

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{ClientLook, Invalid, Side, Special, Target};
+use countersign_core::{ClientLook, EffectTarget, InvalidCall, SensitiveKind, WorkspaceSide};
 
 use super::ClientRoot;
-use crate::shown::shown;
+use crate::escape::escape_to_line;
 use crate::tool::ToolError;
 use crate::workspace::{NotAFolder, Workspace};
 
 /// Where a client's tool stands: at the server, or on the machine whose files it is about.
 #[derive(Clone, Debug)]
-pub struct ClientSide(Stands);
+pub struct ClientSide(ClientSideKind);
 
 #[derive(Clone, Debug)]
-enum Stands {
+enum ClientSideKind {
     There {
         root: ClientRoot,
         /// What the client that would run a call says.
@@ -30,7 +30,7 @@ enum Stands {
 
 /// What is to be done with a path: more is refused for a change than for a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum PathUse {
     Look,
     Change,
 }
@@ -38,7 +38,7 @@ pub(super) enum Use {
 impl From<ClientRoot> for ClientSide {
     /// The server's side: its tools judge by the components of a path, and run nothing.
     fn from(root: ClientRoot) -> Self {
-        Self(Stands::There { root, look: None })
+        Self(ClientSideKind::There { root, look: None })
     }
 }
 
@@ -46,48 +46,48 @@ impl ClientSide {
     /// Returns the side of the machine the tools run on, below one folder that is there.
     ///
     /// Nothing in the folders `off_limits` is touched, wherever they lie.
-    pub fn here(
+    pub fn for_local_machine(
         root: &Path,
         off_limits: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Self, NotAFolder> {
         let workspace = Workspace::new([root.to_owned()])?.keeping_out_of(off_limits);
         let resolved = workspace.roots().first().map_or(root, PathBuf::as_path);
-        Ok(Self(Stands::Here { root: ClientRoot::new(resolved), workspace }))
+        Ok(Self(ClientSideKind::Here { root: ClientRoot::new(resolved), workspace }))
     }
 
     /// Returns the project's folder.
     pub fn root(&self) -> &Path {
         match &self.0 {
-            Stands::There { root, .. } | Stands::Here { root, .. } => root.path(),
+            ClientSideKind::There { root, .. } | ClientSideKind::Here { root, .. } => root.path(),
         }
     }
 
     /// Returns the folder as it was named, for paths by their components.
     pub(super) fn client_root(&self) -> &ClientRoot {
         match &self.0 {
-            Stands::There { root, .. } | Stands::Here { root, .. } => root,
+            ClientSideKind::There { root, .. } | ClientSideKind::Here { root, .. } => root,
         }
     }
 
     /// Returns the workspace of this machine, if this is where tools run.
     pub(super) fn workspace(&self) -> Option<&Workspace> {
         match &self.0 {
-            Stands::There { .. } => None,
-            Stands::Here { workspace, .. } => Some(workspace),
+            ClientSideKind::There { .. } => None,
+            ClientSideKind::Here { workspace, .. } => Some(workspace),
         }
     }
 
     /// Returns the server's side, with what a client says of the call.
     pub(super) fn with_look(&self, look: &ClientLook) -> Self {
         let look = Some(Arc::new(look.clone()));
-        Self(Stands::There { root: self.client_root().clone(), look })
+        Self(ClientSideKind::There { root: self.client_root().clone(), look })
     }
 
     /// Returns what the client says that would run the call, where one has said something.
     pub(super) fn look(&self) -> Option<&ClientLook> {
         match &self.0 {
-            Stands::There { look, .. } => look.as_deref(),
-            Stands::Here { .. } => None,
+            ClientSideKind::There { look, .. } => look.as_deref(),
+            ClientSideKind::Here { .. } => None,
         }
     }
 
@@ -98,26 +98,28 @@ impl ClientSide {
     }
 
     /// Refuses what the client would refuse.
-    pub(super) fn check_look(&self) -> Result<(), Invalid> {
+    pub(super) fn check_look(&self) -> Result<(), InvalidCall> {
         match self.look().and_then(|look| look.refusal.as_ref()) {
-            Some(why) => Err(Invalid(format!("the client would refuse this: {}", shown(why)))),
+            Some(why) => {
+                Err(InvalidCall(format!("the client would refuse this: {}", escape_to_line(why))))
+            }
             None => Ok(()),
         }
     }
 
     /// Returns a target of the project as people read it: by the client's folder where that is known,
     /// else from the project's folder on. The server's folder is nobody's business there.
-    pub(super) fn as_shown(&self, target: Target) -> Target {
+    pub(super) fn as_shown(&self, target: EffectTarget) -> EffectTarget {
         let text = self.shown_path(&target.path);
         match text {
-            Some(text) => target.shown_as(text),
+            Some(text) => target.with_display_path(text),
             None => target,
         }
     }
 
     /// Returns a path of the project as people read it who know the client's machine.
     pub(super) fn shown_path(&self, path: &Path) -> Option<String> {
-        let Stands::There { root, look } = &self.0 else { return None };
+        let ClientSideKind::There { root, look } = &self.0 else { return None };
         let below = path.strip_prefix(root.path()).ok()?;
         let below = below.display().to_string();
         Some(match (look, below.is_empty()) {
@@ -145,26 +147,30 @@ impl ClientSide {
     /// Both sides read it by its components first, so that they mean the same path. The client then
     /// follows its links: what leads out of the folder, or to something that its name hid from the
     /// server, is refused.
-    pub(super) fn find(&self, path: &str, to: Use) -> Result<Target, Invalid> {
+    pub(super) fn find(&self, path: &str, to: PathUse) -> Result<EffectTarget, InvalidCall> {
         let named = self.client_root().find(path)?;
-        let Stands::Here { workspace, .. } = &self.0 else { return Ok(self.as_shown(named)) };
+        let ClientSideKind::Here { workspace, .. } = &self.0 else {
+            return Ok(self.as_shown(named));
+        };
         let meant = self.client_root().posix(path);
         let Some(text) = meant.to_str() else {
-            return Err(Invalid("the project's folder has a name that is not UTF-8".to_owned()));
+            return Err(InvalidCall(
+                "the project's folder has a name that is not UTF-8".to_owned(),
+            ));
         };
         let found = workspace.find(self.root(), text)?;
-        if found.place.side == Side::Outside {
-            return Err(Invalid(format!(
+        if found.place.side == WorkspaceSide::Outside {
+            return Err(InvalidCall(format!(
                 "`{}` leads out of the project's folder by a link: the client does not follow it",
-                shown(path)
+                escape_to_line(path)
             )));
         }
         match found.place.special.filter(|_| found.place.special != named.place.special) {
-            Some(Special::RunsLater) if to == Use::Look => Ok(found),
-            Some(hidden) => Err(Invalid(format!(
+            Some(SensitiveKind::RunsLater) if to == PathUse::Look => Ok(found),
+            Some(hidden) => Err(InvalidCall(format!(
                 "`{}` is a link to {}, which its name does not say: the client does not follow \
                  it; name the file itself",
-                shown(path),
+                escape_to_line(path),
                 what(hidden)
             ))),
             None => Ok(found),
@@ -172,11 +178,11 @@ impl ClientSide {
     }
 }
 
-fn what(special: Special) -> &'static str {
+fn what(special: SensitiveKind) -> &'static str {
     match special {
-        Special::Protected => "a protected file",
-        Special::Secret => "a file that holds secrets",
-        Special::RunsLater => "a file that runs by itself later",
+        SensitiveKind::Protected => "a protected file",
+        SensitiveKind::Secret => "a file that holds secrets",
+        SensitiveKind::RunsLater => "a file that runs by itself later",
     }
 }
 
@@ -203,8 +209,8 @@ mod tests {
         ] {
             symlink(to, root.join(name)).unwrap();
         }
-        let side = ClientSide::here(&root, [base.join("own")]).unwrap();
-        let look = |path: &str| side.find(path, Use::Look).map(|target| target.path);
+        let side = ClientSide::for_local_machine(&root, [base.join("own")]).unwrap();
+        let look = |path: &str| side.find(path, PathUse::Look).map(|target| target.path);
         assert_eq!(look("deep/a.rs"), Ok(root.join("src/deep/a.rs")));
         assert_eq!(look("meta"), Ok(root.join("package.json")));
         // The server took the way back by its components, so that is what is meant here too.
@@ -213,15 +219,15 @@ mod tests {
         assert_eq!(look(".env"), Ok(root.join(".env")));
         assert_eq!(look(".env.local"), Ok(root.join("prod.env")), "a secret by both names");
         let refuses = |path: &str, to, says: &str| {
-            let Invalid(text) = side.find(path, to).unwrap_err();
+            let InvalidCall(text) = side.find(path, to).unwrap_err();
             assert!(text.contains(says), "{path}: {text}");
         };
-        refuses("etc/passwd", Use::Look, "leads out of the project's folder");
-        refuses("up", Use::Look, "leads out");
+        refuses("etc/passwd", PathUse::Look, "leads out of the project's folder");
+        refuses("up", PathUse::Look, "leads out");
         assert_eq!(look("up/p/a"), Ok(root.join("a")), "out and in again is in");
-        refuses("notes.txt", Use::Look, "holds secrets");
-        refuses("conf", Use::Look, "a protected file");
-        refuses("meta", Use::Change, "runs by itself later");
-        refuses("../own/x", Use::Look, "lies outside the project");
+        refuses("notes.txt", PathUse::Look, "holds secrets");
+        refuses("conf", PathUse::Look, "a protected file");
+        refuses("meta", PathUse::Change, "runs by itself later");
+        refuses("../own/x", PathUse::Look, "lies outside the project");
     }
 }

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    ClientFile, ClientLook, DiffPreview, Effect, Invalid, Plan, Planner, Preimage, Preview, Target,
-    ToolCall, ToolOutput,
+    CallPlan, ClientFile, ClientLook, DiffPreview, Effect, EffectTarget, InvalidCall, Planner,
+    Preimage, Preview, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::report::{Report, in_words};
-use super::side::Use;
+use super::report::{ClientToolReport, in_words};
+use super::side::PathUse;
 use super::{CONTENT_LIMIT, ClientSide};
 use crate::blocking::blocking;
-use crate::disk::Standing;
-use crate::shown::shown;
-use crate::text::{Encoding, Text, size};
-use crate::tool::{Cleared, NeedsApproval, Tool, ToolError};
-use crate::{input, reach};
+use crate::disk::FileSnapshot;
+use crate::escape::escape_to_line;
+use crate::text::{DecodedText, TextEncoding, size};
+use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
+use crate::{input, path_effects};
 
 const DESCRIPTION: &str = "\
 Writes a text to a file of the project, in place of what is there.
@@ -39,7 +39,7 @@ pub struct WriteFile {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct WriteFileInput {
     /// The path of the file, relative to the project's folder.
     path: String,
     /// The whole content to write.
@@ -58,15 +58,17 @@ impl WriteFile {
         Self { needs_approval: needs_approval.into(), ..self }
     }
 
-    fn read(&self, call: &ToolCall) -> Result<(Input, Target), Invalid> {
-        let input: Input = input::parse(call)?;
-        let target = self.side.find(&input.path, Use::Change)?;
+    fn read(&self, call: &ToolCall) -> Result<(WriteFileInput, EffectTarget), InvalidCall> {
+        let input: WriteFileInput = input::parse(call)?;
+        let target = self.side.find(&input.path, PathUse::Change)?;
         if target.path == self.side.root() {
-            return Err(Invalid("`path` is the project's folder: name a file in it".to_owned()));
+            return Err(InvalidCall(
+                "`path` is the project's folder: name a file in it".to_owned(),
+            ));
         }
         let bytes = input.content.len();
         if bytes > CONTENT_LIMIT {
-            return Err(Invalid(format!(
+            return Err(InvalidCall(format!(
                 "`content` has {}, the limit is {}: write it in parts",
                 size(bytes as u64),
                 size(CONTENT_LIMIT as u64)
@@ -75,32 +77,32 @@ impl WriteFile {
         Ok((input, target))
     }
 
-    fn write(&self, permit: &Cleared) -> Result<ToolOutput, ToolError> {
-        let (Input { path, content }, target) = self.read(permit.call())?;
+    fn write(&self, permit: &VerifiedPermit) -> Result<ToolOutput, ToolError> {
+        let (WriteFileInput { path, content }, target) = self.read(permit.call())?;
         permit.check_reach(&target)?;
-        let standing = Standing::read(&target.path).map_err(|error| in_words(error, &path))?;
+        let standing = FileSnapshot::read(&target.path).map_err(|error| in_words(error, &path))?;
         standing.check(permit).map_err(|error| in_words(error, &path))?;
-        let encoding = match standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes)) {
+        let encoding = match standing.snapshot.as_ref().map(|old| DecodedText::decode(&old.bytes)) {
             Some(Ok(text)) => text.encoding,
-            Some(Err(_)) | None => Encoding::Utf8,
+            Some(Err(_)) | None => TextEncoding::Utf8,
         };
         let replaced = standing.replace(&encoding.encode(&content));
         replaced.map_err(|error| in_words(error, &path))?;
         let count = content.chars().count();
-        Report::of(format!("Wrote {count} characters to {path}")).output()
+        ClientToolReport::from_text(format!("Wrote {count} characters to {path}")).output()
     }
 }
 
 impl Planner for WriteFile {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         self.side.check_look()?;
         let (input, target) = self.read(call)?;
-        let summary = format!("Write `{}` on the client", shown(&input.path));
+        let summary = format!("Write `{}` on the client", escape_to_line(&input.path));
         let effects = match self.side.workspace() {
-            Some(_) => reach::writing(&input.path, target)?,
+            Some(_) => path_effects::write_effects(&input.path, target)?,
             None => vec![Effect::Write(target)],
         };
-        Ok(Plan::new(effects, summary))
+        Ok(CallPlan::new(effects, summary))
     }
 
     fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
@@ -109,7 +111,7 @@ impl Planner for WriteFile {
 
     /// Shows the change against the file as the client shows it. Where it does not, only the text that
     /// will be there.
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         let (input, target) = self.read(call)?;
         if self.side.workspace().is_none() {
             let file = self.side.look().and_then(|look| look.file.as_ref());
@@ -118,15 +120,15 @@ impl Planner for WriteFile {
                 None => input::as_preview(call),
             });
         }
-        let invalid = |error| Invalid(in_words(error, &input.path).to_string());
-        let standing = Standing::read(&target.path).map_err(invalid)?;
+        let invalid = |error| InvalidCall(in_words(error, &input.path).to_string());
+        let standing = FileSnapshot::read(&target.path).map_err(invalid)?;
         standing.check_writable().map_err(invalid)?;
         let preimage = standing.preimage();
-        let old = standing.snapshot.as_ref().map(|snapshot| Text::decode(&snapshot.bytes));
+        let old = standing.snapshot.as_ref().map(|snapshot| DecodedText::decode(&snapshot.bytes));
         match old.transpose() {
             Ok(old) => {
                 let old = old.map(|text| text.content);
-                let Input { path, content } = input;
+                let WriteFileInput { path, content } = input;
                 Ok(Preview::Diff(DiffPreview::new(path, old.as_deref(), &content, preimage)))
             }
             // What is there cannot be shown; what will be there can.
@@ -136,7 +138,7 @@ impl Planner for WriteFile {
 }
 
 /// Returns the change to a file of the client, as the client has shown it.
-fn shown_against(file: &ClientFile, input: Input, call: &ToolCall) -> Preview {
+fn shown_against(file: &ClientFile, input: WriteFileInput, call: &ToolCall) -> Preview {
     let preimage = Preimage { path: file.path.clone().into(), digest: file.digest.clone() };
     let old = file.content.as_deref();
     // A file that was not shown cannot be compared, but it is known again.
@@ -144,7 +146,7 @@ fn shown_against(file: &ClientFile, input: Input, call: &ToolCall) -> Preview {
         return Preview::Generic { input: call.input.clone(), preimages: vec![preimage] };
     }
     let old = old.filter(|_| file.digest.is_some());
-    let Input { path, content } = input;
+    let WriteFileInput { path, content } = input;
     Preview::Diff(DiffPreview::new(path, old, &content, preimage))
 }
 
@@ -159,19 +161,21 @@ impl Tool for WriteFile {
     }
 
     fn input_schema(&self) -> Value {
-        input::schema_of::<Input>()
+        input::schema_of::<WriteFileInput>()
     }
 
-    fn look(&self, call: &ToolCall) -> Result<ClientLook, Invalid> {
+    fn client_look(&self, call: &ToolCall) -> Result<ClientLook, InvalidCall> {
         let (input, target) = self.read(call)?;
-        let invalid = |error| Invalid(in_words(error, &input.path).to_string());
-        let standing = Standing::read(&target.path).map_err(invalid)?;
+        let invalid = |error| InvalidCall(in_words(error, &input.path).to_string());
+        let standing = FileSnapshot::read(&target.path).map_err(invalid)?;
         standing.check_writable().map_err(invalid)?;
         let Preimage { path, digest } = standing.preimage();
         let Ok(path) = path.into_os_string().into_string() else {
-            return Err(Invalid("the project's folder has a name that is not UTF-8".to_owned()));
+            return Err(InvalidCall(
+                "the project's folder has a name that is not UTF-8".to_owned(),
+            ));
         };
-        let text = standing.snapshot.as_ref().map(|old| Text::decode(&old.bytes));
+        let text = standing.snapshot.as_ref().map(|old| DecodedText::decode(&old.bytes));
         let text = text.and_then(Result::ok).map(|text| text.content);
         let content = text.filter(|text| text.len() <= CONTENT_LIMIT);
         let file = Some(ClientFile { path, digest, content });
@@ -179,12 +183,12 @@ impl Tool for WriteFile {
     }
 
     async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.of(params).await
+        self.needs_approval.applies_to(params).await
     }
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         self.side.check_runs(self.name())?;

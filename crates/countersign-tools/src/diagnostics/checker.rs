@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::folder_of;
-use super::message::{Level, Message};
+use super::message::{CheckerMessage, CheckerSeverity};
 
 /// A program that checks code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Checker {
+pub(super) enum CodeChecker {
     Cargo,
     Tsc,
     Ruff,
@@ -21,8 +21,8 @@ pub(super) enum Checker {
 
 /// A checker in the folder it is to run in.
 #[derive(Clone, Debug)]
-pub(super) struct Check {
-    pub(super) checker: Checker,
+pub(super) struct CheckerRun {
+    pub(super) checker: CodeChecker,
     pub(super) folder: PathBuf,
     /// The file that runs, once it was found.
     pub(super) program: PathBuf,
@@ -30,12 +30,13 @@ pub(super) struct Check {
     name: &'static str,
 }
 
-const ALL: [Checker; 4] = [Checker::Cargo, Checker::Tsc, Checker::Ruff, Checker::Pyright];
+const ALL: [CodeChecker; 4] =
+    [CodeChecker::Cargo, CodeChecker::Tsc, CodeChecker::Ruff, CodeChecker::Pyright];
 
 /// Where a project keeps a compiler of its own.
 const OWN_TSC: &str = "node_modules/.bin/tsc";
 
-impl Checker {
+impl CodeChecker {
     fn name(self) -> &'static str {
         match self {
             Self::Cargo => "cargo",
@@ -74,7 +75,7 @@ impl Checker {
     }
 
     /// Reads what it said.
-    pub(super) fn messages(self, stdout: &str) -> Vec<Message> {
+    pub(super) fn messages(self, stdout: &str) -> Vec<CheckerMessage> {
         match self {
             Self::Cargo => stdout.lines().filter_map(of_cargo).collect(),
             Self::Tsc => stdout.lines().filter_map(of_tsc).collect(),
@@ -87,10 +88,10 @@ impl Checker {
     }
 }
 
-impl Check {
+impl CheckerRun {
     /// Returns the checkers that fit a file or folder, each in the nearest folder that is its own.
-    pub(super) fn fitting(about: &Path, roots: &[PathBuf], only: Option<Checker>) -> Vec<Self> {
-        let fits = |checker: &Checker| {
+    pub(super) fn fitting(about: &Path, roots: &[PathBuf], only: Option<CodeChecker>) -> Vec<Self> {
+        let fits = |checker: &CodeChecker| {
             let ending = about.extension().and_then(|ending| ending.to_str());
             let speaks = about.is_dir() || ending.is_some_and(|it| checker.endings().contains(&it));
             only.map_or(speaks, |only| only == *checker)
@@ -110,7 +111,7 @@ impl Check {
     /// Returns the check with its program, or the name of what is missing.
     pub(super) fn found(self, search_path: &str) -> Result<Self, &'static str> {
         let own = self.folder.join(OWN_TSC);
-        if self.checker == Checker::Tsc && own.is_file() {
+        if self.checker == CodeChecker::Tsc && own.is_file() {
             return Ok(Self { program: own, name: OWN_TSC, ..self });
         }
         let folders = search_path.split(':').map(Path::new).filter(|folder| folder.is_absolute());
@@ -132,7 +133,7 @@ fn json(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-fn listed(said: Option<&Value>, read: fn(&Value) -> Option<Message>) -> Vec<Message> {
+fn listed(said: Option<&Value>, read: fn(&Value) -> Option<CheckerMessage>) -> Vec<CheckerMessage> {
     said.and_then(Value::as_array).into_iter().flatten().filter_map(read).collect()
 }
 
@@ -145,7 +146,7 @@ fn number(value: &Value, pointer: &str) -> u64 {
 }
 
 /// One line of JSON, of which only messages of the compiler count.
-fn of_cargo(line: &str) -> Option<Message> {
+fn of_cargo(line: &str) -> Option<CheckerMessage> {
     let said = json(line).filter(|said| word(said, "/reason") == Some("compiler-message"))?;
     let message = said.get("message")?;
     let spans = message.get("spans").and_then(Value::as_array)?;
@@ -156,55 +157,55 @@ fn of_cargo(line: &str) -> Option<Message> {
     if main.is_none() && (text.starts_with("aborting due to") || text.contains(" emitted")) {
         return None;
     }
-    Some(Message {
+    Some(CheckerMessage {
         file: main.and_then(|span| word(span, "/file_name")).map(PathBuf::from),
         line: main.map_or(0, |span| number(span, "/line_start")),
         column: main.map_or(0, |span| number(span, "/column_start")),
-        level: Level::of(word(message, "/level")?)?,
+        level: CheckerSeverity::from_word(word(message, "/level")?)?,
         code: word(message, "/code/code").map(str::to_owned),
         text,
     })
 }
 
 /// `src/a.ts(3,5): error TS2322: Type …`
-fn of_tsc(line: &str) -> Option<Message> {
+fn of_tsc(line: &str) -> Option<CheckerMessage> {
     let (place, rest) = line.split_once("): ")?;
     let (file, place) = place.rsplit_once('(')?;
     let (row, column) = place.split_once(',')?;
     let (head, text) = rest.split_once(": ")?;
     let (level, code) = head.split_once(' ')?;
-    Some(Message {
+    Some(CheckerMessage {
         file: Some(PathBuf::from(file)),
         line: row.parse().ok()?,
         column: column.parse().ok()?,
-        level: Level::of(level)?,
+        level: CheckerSeverity::from_word(level)?,
         code: Some(code.to_owned()),
         text: text.to_owned(),
     })
 }
 
-fn of_ruff(said: &Value) -> Option<Message> {
+fn of_ruff(said: &Value) -> Option<CheckerMessage> {
     let code = word(said, "/code").map(str::to_owned);
-    Some(Message {
+    Some(CheckerMessage {
         file: Some(PathBuf::from(word(said, "/filename")?)),
         line: number(said, "/location/row"),
         column: number(said, "/location/column"),
         // What has no rule, or the rule for it, could not even be read.
         level: match code.as_deref() {
-            None | Some("E999" | "invalid-syntax") => Level::Error,
-            Some(_) => Level::Warning,
+            None | Some("E999" | "invalid-syntax") => CheckerSeverity::Error,
+            Some(_) => CheckerSeverity::Warning,
         },
         code,
         text: word(said, "/message")?.to_owned(),
     })
 }
 
-fn of_pyright(said: &Value) -> Option<Message> {
-    Some(Message {
+fn of_pyright(said: &Value) -> Option<CheckerMessage> {
+    Some(CheckerMessage {
         file: Some(PathBuf::from(word(said, "/file")?)),
         line: number(said, "/range/start/line") + 1,
         column: number(said, "/range/start/character") + 1,
-        level: Level::of(word(said, "/severity")?)?,
+        level: CheckerSeverity::from_word(word(said, "/severity")?)?,
         code: word(said, "/rule").map(str::to_owned),
         text: word(said, "/message")?.to_owned(),
     })

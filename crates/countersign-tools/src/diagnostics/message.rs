@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use countersign_core::ToolOutput;
 
-use crate::capped::cap;
+use crate::truncate::cap;
 
 /// How many messages are shown.
 const SHOWN: usize = 100;
@@ -15,14 +15,14 @@ const TEXT_LIMIT: usize = 1_000;
 
 /// How bad it is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum CheckerSeverity {
     Error,
     Warning,
 }
 
-impl Level {
+impl CheckerSeverity {
     /// Reads the word of a checker; none for what only adds to another message.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
         match word {
             "error" | "error: internal compiler error" => Some(Self::Error),
             "warning" => Some(Self::Warning),
@@ -40,27 +40,27 @@ impl Level {
 
 /// One thing a checker said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct CheckerMessage {
     /// As the checker names it.
     pub(super) file: Option<PathBuf>,
     /// Counted from 1.
     pub(super) line: u64,
     pub(super) column: u64,
-    pub(super) level: Level,
+    pub(super) level: CheckerSeverity,
     pub(super) code: Option<String>,
     pub(super) text: String,
 }
 
 /// Everything that was said of a file or folder.
-pub(super) struct Messages<'a> {
+pub(super) struct CheckerReport<'a> {
     cwd: &'a Path,
     about: &'a Path,
-    found: Vec<Message>,
+    found: Vec<CheckerMessage>,
     notes: Vec<String>,
     has_failed: bool,
 }
 
-impl<'a> Messages<'a> {
+impl<'a> CheckerReport<'a> {
     pub(super) fn new(cwd: &'a Path, about: &'a Path) -> Self {
         Self { cwd, about, found: Vec::new(), notes: Vec::new(), has_failed: false }
     }
@@ -76,7 +76,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Takes in what a checker said that ran in a folder.
-    pub(super) fn take(&mut self, folder: &Path, found: Vec<Message>) {
+    pub(super) fn take(&mut self, folder: &Path, found: Vec<CheckerMessage>) {
         for mut message in found {
             message.file = message.file.map(|file| located(folder, file));
             // What is about no file is about all of them.
@@ -88,10 +88,10 @@ impl<'a> Messages<'a> {
     }
 
     /// Tells all of it.
-    pub(super) fn told(mut self) -> ToolOutput {
+    pub(super) fn into_output(mut self) -> ToolOutput {
         self.found.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));
         let count = |level| self.found.iter().filter(|it| it.level == level).count();
-        let mut out = match (count(Level::Error), count(Level::Warning)) {
+        let mut out = match (count(CheckerSeverity::Error), count(CheckerSeverity::Warning)) {
             (0, 0) if self.has_failed => String::new(),
             (0, 0) => "No errors, no warnings.\n".to_owned(),
             (errors, warnings) => format!("Errors: {errors}, warnings: {warnings}\n"),

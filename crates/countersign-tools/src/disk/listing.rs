@@ -8,26 +8,26 @@ use std::path::Path;
 use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{DiskError, Missing, look, open_folder};
+use super::{DiskError, MissingFolderPolicy, look, open_folder};
 
 /// Above this many entries a folder is not listed.
 const MOST: usize = 1_000_000;
 
 /// One thing in a folder.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
     pub(crate) metadata: Metadata,
 }
 
 /// Returns whether there is a folder at a resolved path, with no link on the way to it.
 pub(crate) fn is_folder(path: &Path) -> bool {
-    open_folder(path, Missing::Report).is_ok()
+    open_folder(path, MissingFolderPolicy::Report).is_ok()
 }
 
 /// Lists a folder at a resolved path, until told to stop.
-pub(crate) fn list(path: &Path, stopped: impl Fn() -> bool) -> Result<Vec<Found>, DiskError> {
-    let folder = open_folder(path, Missing::Report).map_err(|error| match error {
+pub(crate) fn list(path: &Path, stopped: impl Fn() -> bool) -> Result<Vec<FolderEntry>, DiskError> {
+    let folder = open_folder(path, MissingFolderPolicy::Report).map_err(|error| match error {
         DiskError::Io(_, cause) if cause.kind() == std::io::ErrorKind::NotADirectory => {
             // That of the last part, or of one above it: then there is no such folder either way.
             DiskError::NoFolder
@@ -49,7 +49,7 @@ pub(crate) fn list(path: &Path, stopped: impl Fn() -> bool) -> Result<Vec<Found>
         let name = OsString::from_vec(name);
         // What is gone since, or may not be looked at, is not there for us.
         if let Ok(metadata) = look(&folder, &name) {
-            found.push(Found { name, metadata });
+            found.push(FolderEntry { name, metadata });
         }
     }
     Ok(found)

@@ -9,22 +9,22 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Stat};
 
-use super::{DiskError, Missing, check_regular, open_file, open_folder};
+use super::{DiskError, MissingFolderPolicy, check_regular, open_file, open_folder};
 
 /// Opens files to read them, many of one folder in a row.
 #[derive(Default)]
-pub(crate) struct Opener {
+pub(crate) struct FileOpener {
     /// The folder of the last one. Whoever puts another in its place does not change what is read.
     last: Option<(PathBuf, OwnedFd)>,
 }
 
 /// A file that was opened, and what there is to know of it.
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     pub(crate) file: File,
     stat: Stat,
 }
 
-impl Opened {
+impl OpenedFile {
     pub(crate) fn length(&self) -> u64 {
         u64::try_from(self.stat.st_size).unwrap_or_default()
     }
@@ -34,9 +34,9 @@ impl Opened {
     }
 }
 
-impl Opener {
+impl FileOpener {
     /// Opens what was just seen in a folder, if it is a regular file.
-    pub(crate) fn open(&mut self, above: &Path, name: &OsStr) -> Result<Opened, DiskError> {
+    pub(crate) fn open(&mut self, above: &Path, name: &OsStr) -> Result<OpenedFile, DiskError> {
         let file = open_file(self.folder(above)?, name)?;
         // What was opened counts, not what was seen: the two may differ.
         let stat = rustix::fs::fstat(&file).map_err(|error| DiskError::Io("read", error.into()))?;
@@ -44,7 +44,7 @@ impl Opener {
             let metadata = file.metadata().map_err(|error| DiskError::Io("read", error))?;
             check_regular(&metadata)?;
         }
-        Ok(Opened { file, stat })
+        Ok(OpenedFile { file, stat })
     }
 
     /// Returns when a file was changed last; nothing where it cannot be looked at, as behind a link that
@@ -59,7 +59,7 @@ impl Opener {
         let last = match self.last.take() {
             // To the letter: by their parts paths take longer to compare than to open.
             Some(known) if known.0.as_os_str() == above.as_os_str() => known,
-            _ => (above.to_owned(), open_folder(above, Missing::Report)?),
+            _ => (above.to_owned(), open_folder(above, MissingFolderPolicy::Report)?),
         };
         Ok(&self.last.insert(last).1)
     }

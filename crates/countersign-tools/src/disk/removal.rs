@@ -3,9 +3,9 @@
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::{DiskError, Missing, Standing, open_folder, parts, sync_folder};
+use super::{DiskError, FileSnapshot, MissingFolderPolicy, open_folder, parts, sync_folder};
 
-impl Standing {
+impl FileSnapshot {
     /// Takes the file away, if it is still the one that was read.
     pub(crate) fn remove(&self) -> Result<(), DiskError> {
         if self.snapshot.is_none() {
@@ -13,7 +13,7 @@ impl Standing {
         }
         self.check_writable()?;
         let (above, name) = parts(&self.path)?;
-        let folder = open_folder(above, Missing::Report)?;
+        let folder = open_folder(above, MissingFolderPolicy::Report)?;
         self.check_still(&folder, above, name)?;
         rustix::fs::unlinkat(&folder, name, AtFlags::empty())
             .map_err(|error| DiskError::Io("delete", error.into()))?;
@@ -23,7 +23,7 @@ impl Standing {
     /// Makes a link, where there must be nothing yet.
     pub(crate) fn link_to(&self, target: &str) -> Result<(), DiskError> {
         let (above, name) = parts(&self.path)?;
-        let folder = open_folder(above, Missing::Make)?;
+        let folder = open_folder(above, MissingFolderPolicy::Make)?;
         rustix::fs::symlinkat(target, &folder, name).map_err(|error| match error {
             Errno::EXIST => DiskError::Changed,
             other => DiskError::Io("link", other.into()),
@@ -34,7 +34,7 @@ impl Standing {
     /// Takes a link away that was just made.
     pub(crate) fn unlink(&self) -> Result<(), DiskError> {
         let (above, name) = parts(&self.path)?;
-        let folder = open_folder(above, Missing::Report)?;
+        let folder = open_folder(above, MissingFolderPolicy::Report)?;
         rustix::fs::unlinkat(&folder, name, AtFlags::empty())
             .map_err(|error| DiskError::Io("delete", error.into()))
     }

@@ -43,7 +43,7 @@ fn a_folder_that_becomes_a_link_is_not_entered() {
     fs::remove_dir(folder.path("real")).unwrap();
     symlink(folder.path("other"), folder.path("real")).unwrap();
     assert!(standing.replace(b"new").is_err());
-    assert!(Standing::read(&folder.path("real/a")).is_err());
+    assert!(FileSnapshot::read(&folder.path("real/a")).is_err());
     assert_eq!(fs::read_dir(folder.path("other")).unwrap().count(), 0);
 }
 
@@ -52,9 +52,9 @@ fn a_file_too_large_to_hold_is_refused() {
     let folder = Folder::new();
     folder.write("a", "");
     File::options().write(true).open(folder.path("a")).unwrap().set_len(WHOLE_LIMIT + 1).unwrap();
-    let error = Standing::read(&folder.path("a")).unwrap_err();
+    let error = FileSnapshot::read(&folder.path("a")).unwrap_err();
     assert!(matches!(error, DiskError::TooLarge(_)), "{error:?}");
-    let words = error.at("a").to_string();
+    let words = error.into_tool_error("a").to_string();
     assert!(words.contains("too large to be changed as a whole (67.1 MB"), "{words}");
 }
 
@@ -65,10 +65,10 @@ fn what_is_being_written_has_no_name_and_takes_its_place_whole() {
     fs::set_permissions(folder.path("a"), fs::Permissions::from_mode(0o640)).unwrap();
     let (standing, opened) = (folder.standing("a"), folder.open());
     // Not every file system can; there is nothing to see then.
-    let Some(temporary) = Temporary::unnamed(&opened, standing.metadata()) else { return };
+    let Some(temporary) = TemporaryFile::unnamed(&opened, standing.metadata()) else { return };
     temporary.fill(b"new", standing.metadata(), None).unwrap();
     assert_eq!(folder.names(), ["a"], "who is killed here leaves nothing behind");
-    assert_eq!(temporary.place("a".as_ref(), false).unwrap(), Placed::Whole);
+    assert_eq!(temporary.place("a".as_ref(), false).unwrap(), PlacementResult::Whole);
     assert_eq!(folder.names(), ["a"]);
     assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "new");
     assert_eq!(fs::metadata(folder.path("a")).unwrap().mode() & 0o7777, 0o640);
@@ -83,20 +83,20 @@ fn with_a_name_or_without_the_outcome_is_the_same() {
         let folder = Folder::new();
         let opened = folder.open();
         let made = || {
-            let made = Temporary::unnamed(&opened, None).filter(|_| unnamed);
-            let made = made.unwrap_or_else(|| Temporary::named(&opened, None).unwrap());
+            let made = TemporaryFile::unnamed(&opened, None).filter(|_| unnamed);
+            let made = made.unwrap_or_else(|| TemporaryFile::named(&opened, None).unwrap());
             made.fill(b"new", None, None).unwrap();
             made
         };
         drop(made());
         assert_eq!(folder.names(), [""; 0], "gone when dropped");
-        assert_eq!(made().place("a".as_ref(), true).unwrap(), Placed::Whole);
+        assert_eq!(made().place("a".as_ref(), true).unwrap(), PlacementResult::Whole);
         assert_eq!(fs::metadata(folder.path("a")).unwrap().mode(), usual_mode, "as others make it");
         folder.write("a", "somebody's");
         let refused = made().place("a".as_ref(), true).unwrap_err();
         assert!(matches!(refused, DiskError::Changed), "{refused:?}");
         assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "somebody's");
-        assert_eq!(made().place("a".as_ref(), false).unwrap(), Placed::Whole);
+        assert_eq!(made().place("a".as_ref(), false).unwrap(), PlacementResult::Whole);
         assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "new");
         fs::create_dir(folder.path("b")).unwrap();
         assert!(made().place("b".as_ref(), false).is_err(), "a folder stays");
@@ -108,11 +108,11 @@ fn with_a_name_or_without_the_outcome_is_the_same() {
 fn what_cannot_be_given_a_name_is_known() {
     let folder = Folder::new();
     fs::create_dir(folder.path("gone")).unwrap();
-    let opened = open_folder(&folder.path("gone"), Missing::Report).unwrap();
-    let Some(temporary) = Temporary::unnamed(&opened, None) else { return };
+    let opened = open_folder(&folder.path("gone"), MissingFolderPolicy::Report).unwrap();
+    let Some(temporary) = TemporaryFile::unnamed(&opened, None) else { return };
     fs::remove_dir(folder.path("gone")).unwrap();
-    assert_eq!(temporary.place("a".as_ref(), true).unwrap(), Placed::Nameless);
-    assert!(Temporary::named(&opened, None).is_err(), "and the usual way says why");
+    assert_eq!(temporary.place("a".as_ref(), true).unwrap(), PlacementResult::Nameless);
+    assert!(TemporaryFile::named(&opened, None).is_err(), "and the usual way says why");
 }
 
 struct Folder {
@@ -135,12 +135,12 @@ impl Folder {
         fs::write(self.path(name), text).unwrap();
     }
 
-    fn standing(&self, name: &str) -> Standing {
-        Standing::read(&self.path(name)).unwrap()
+    fn standing(&self, name: &str) -> FileSnapshot {
+        FileSnapshot::read(&self.path(name)).unwrap()
     }
 
     fn open(&self) -> OwnedFd {
-        open_folder(&self.root, Missing::Report).unwrap()
+        open_folder(&self.root, MissingFolderPolicy::Report).unwrap()
     }
 
     fn names(&self) -> Vec<String> {
@@ -152,7 +152,7 @@ impl Folder {
 
     /// Asserts that replacing is refused and leaves nothing behind.
     #[track_caller]
-    fn check_changed(&self, standing: &Standing, names: &[&str]) {
+    fn check_changed(&self, standing: &FileSnapshot, names: &[&str]) {
         let error = standing.replace(b"new").unwrap_err();
         assert!(matches!(error, DiskError::Changed), "{error:?}");
         assert_eq!(self.names(), names);

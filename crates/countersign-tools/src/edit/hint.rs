@@ -1,8 +1,8 @@
 //! Why a text is not where a model thought it was.
 
-use crate::capped::cap;
-use crate::shown::shown;
+use crate::escape::escape_to_line;
 use crate::text::push_numbered;
+use crate::truncate::cap;
 
 /// How many lines of the file a hint quotes.
 const QUOTED: usize = 12;
@@ -38,7 +38,7 @@ pub(super) fn why_not_found(content: &str, old: &str, new: &str) -> String {
         return format!(
             "Its line `{}` is at line {}, but what stands around it there is different; read the \
              file again from there",
-            shown(first.trim()),
+            escape_to_line(first.trim()),
             at + 1
         );
     }

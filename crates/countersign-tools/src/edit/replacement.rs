@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::capped::cap;
 use crate::text::push_numbered;
+use crate::truncate::cap;
 
 /// How many unchanged lines the snippet shows on either side.
 const CONTEXT: usize = 4;
@@ -17,7 +17,7 @@ const PLACES: usize = 10;
 
 /// A text after the change.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Replacement {
+pub(crate) struct TextReplacement {
     pub(crate) content: String,
     /// How many occurrences were replaced.
     pub(super) count: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Replacement {
 
 /// Why nothing was replaced.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ReplacementError {
     NotFound,
     NotUnique {
         /// The lines of the first few.
@@ -36,7 +36,7 @@ pub(super) enum Fault {
     },
 }
 
-impl Replacement {
+impl TextReplacement {
     /// Returns the content of a file that is made.
     pub(super) fn new_file(content: &str) -> Self {
         Self { content: content.to_owned(), count: 1, first: 0..content.len() }
@@ -46,12 +46,17 @@ impl Replacement {
     ///
     /// A `\n` in `old` stands for the line end of the file, whichever it is, and one in `new` becomes
     /// that. An `old` that spells out `\r` is taken to the letter, and `new` with it.
-    pub(super) fn of(content: &str, old: &str, new: &str, all: bool) -> Result<Self, Fault> {
+    pub(super) fn replace_text(
+        content: &str,
+        old: &str,
+        new: &str,
+        all: bool,
+    ) -> Result<Self, ReplacementError> {
         if old.contains('\r') || !content.contains("\r\n") {
             let found = occurrences(content, old, all)?;
             return Ok(Self::splice(content, &found, |_| Cow::Borrowed(new)));
         }
-        let unified = Unified::of(content);
+        let unified = NormalizedText::from_content(content);
         let found: Vec<_> = occurrences(&unified.text, old, all)?
             .into_iter()
             .map(|range| unified.original(range.start)..unified.original(range.end))
@@ -108,10 +113,10 @@ impl Replacement {
 }
 
 /// Returns where `old` is: everywhere, or the one place there is.
-fn occurrences(text: &str, old: &str, all: bool) -> Result<Vec<Range<usize>>, Fault> {
+fn occurrences(text: &str, old: &str, all: bool) -> Result<Vec<Range<usize>>, ReplacementError> {
     let found: Vec<Range<usize>> =
         text.match_indices(old).map(|(start, _)| start..start + old.len()).collect();
-    let Some(first) = found.first() else { return Err(Fault::NotFound) };
+    let Some(first) = found.first() else { return Err(ReplacementError::NotFound) };
     // Two that overlap are two: which one is meant cannot be told.
     let behind_first = first.start + old.chars().next().map_or(1, char::len_utf8);
     let second = text.get(behind_first..).and_then(|rest| rest.find(old));
@@ -124,21 +129,21 @@ fn occurrences(text: &str, old: &str, all: bool) -> Result<Vec<Range<usize>>, Fa
             let more = starts.len().saturating_sub(PLACES);
             starts.truncate(PLACES);
             let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-            Err(Fault::NotUnique { lines: starts.into_iter().map(line).collect(), more })
+            Err(ReplacementError::NotUnique { lines: starts.into_iter().map(line).collect(), more })
         }
         _ => Ok(found),
     }
 }
 
 /// A text with every `\r\n` as `\n`, and the way back.
-struct Unified {
+struct NormalizedText {
     text: String,
     /// Where the line ends that were `\r\n` are now, in order.
     returns: Vec<usize>,
 }
 
-impl Unified {
-    fn of(content: &str) -> Self {
+impl NormalizedText {
+    fn from_content(content: &str) -> Self {
         let mut text = String::with_capacity(content.len());
         let mut returns = Vec::new();
         for piece in content.split_inclusive("\r\n") {

@@ -1,8 +1,8 @@
 //! What the executor does itself: moving about, variables, and the simplest printing.
 
 use super::program;
-use super::shell::{BROKEN_PIPE, Flow, Shell};
-use super::streams::{Streams, failure, shown};
+use super::shell::{BROKEN_PIPE, CanonicalShell, ScriptFlow};
+use super::streams::{CommandStreams, display_folder, failure};
 
 /// Names that are told to be a shell's own.
 const BUILTINS: &[&str] = &[
@@ -14,12 +14,12 @@ const BUILTINS: &[&str] = &[
 ///
 /// `splits` says that a line which is read is split at blanks; `IFS=` before `read` keeps it whole.
 pub(super) fn run(
-    shell: &mut Shell,
+    shell: &mut CanonicalShell,
     name: &str,
     arguments: &[String],
     splits: bool,
-    streams: &Streams,
-) -> Option<Flow> {
+    streams: &CommandStreams,
+) -> Option<ScriptFlow> {
     let status = match (name, arguments) {
         (":" | "true", _) => 0,
         ("false", _) => 1,
@@ -29,14 +29,14 @@ pub(super) fn run(
         ("pwd", arguments) => {
             let physical = arguments.iter().any(|it| it == "-P");
             let real = if physical { shell.cwd.canonicalize().ok() } else { None };
-            let text = format!("{}\n", shown(real.as_deref().unwrap_or(&shell.cwd)));
+            let text = format!("{}\n", display_folder(real.as_deref().unwrap_or(&shell.cwd)));
             return Some(print(shell, &text, streams));
         }
         ("cd", arguments) => change_folder(shell, arguments, streams),
         ("exit", arguments) => {
             let code = arguments.first().and_then(|code| code.parse::<i32>().ok());
             shell.status = code.map_or(shell.status, |code| code & 0xff);
-            return Some(Flow::Exit);
+            return Some(ScriptFlow::Exit);
         }
         ("export", arguments) => export(shell, arguments),
         ("unset", arguments) => {
@@ -53,7 +53,7 @@ pub(super) fn run(
         _ => return None,
     };
     shell.status = status;
-    Some(Flow::Next)
+    Some(ScriptFlow::Next)
 }
 
 /// Only a first word of the letters `n`, `e` and `E` is an option; a program stands in for those.
@@ -62,33 +62,37 @@ fn takes_options(arguments: &[String]) -> bool {
     letters.is_some_and(|letters| !letters.is_empty() && letters.chars().all(|c| "neE".contains(c)))
 }
 
-fn print(shell: &mut Shell, text: &str, streams: &Streams) -> Flow {
+fn print(shell: &mut CanonicalShell, text: &str, streams: &CommandStreams) -> ScriptFlow {
     match streams.print(text) {
         Ok(()) => {
             shell.status = 0;
-            Flow::Next
+            ScriptFlow::Next
         }
         // Nobody reads any more: a shell is ended by that.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             shell.status = BROKEN_PIPE;
-            Flow::Exit
+            ScriptFlow::Exit
         }
         Err(error) => {
             streams.complain(&format!("write error: {error}"));
             shell.status = 1;
-            Flow::Next
+            ScriptFlow::Next
         }
     }
 }
 
-fn change_folder(shell: &mut Shell, arguments: &[String], streams: &Streams) -> i32 {
+fn change_folder(
+    shell: &mut CanonicalShell,
+    arguments: &[String],
+    streams: &CommandStreams,
+) -> i32 {
     let home = shell.variables.get("HOME").cloned();
     let Some(folder) = arguments.first().cloned().or(home) else {
         streams.complain("cd: HOME not set");
         return 1;
     };
     let path = shell.path(&folder);
-    match std::fs::read_dir(countersign_core::lexical(&path)) {
+    match std::fs::read_dir(countersign_core::normalize_lexically(&path)) {
         Ok(_) => {
             shell.enter(&path);
             0
@@ -100,7 +104,7 @@ fn change_folder(shell: &mut Shell, arguments: &[String], streams: &Streams) -> 
     }
 }
 
-fn export(shell: &mut Shell, arguments: &[String]) -> i32 {
+fn export(shell: &mut CanonicalShell, arguments: &[String]) -> i32 {
     for argument in arguments {
         let name = match argument.split_once('=') {
             Some((name, value)) => {
@@ -114,7 +118,7 @@ fn export(shell: &mut Shell, arguments: &[String]) -> i32 {
     0
 }
 
-fn set_options(shell: &mut Shell, arguments: &[String]) -> i32 {
+fn set_options(shell: &mut CanonicalShell, arguments: &[String]) -> i32 {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let on = word.starts_with('-');
@@ -136,7 +140,12 @@ fn set_options(shell: &mut Shell, arguments: &[String]) -> i32 {
 }
 
 /// `read -r name …`: the last variable gets what is left of the line.
-fn read(shell: &mut Shell, arguments: &[String], splits: bool, streams: &Streams) -> i32 {
+fn read(
+    shell: &mut CanonicalShell,
+    arguments: &[String],
+    splits: bool,
+    streams: &CommandStreams,
+) -> i32 {
     let (line, is_whole) = streams.read_line().unwrap_or_default();
     let status = i32::from(!is_whole);
     let names: Vec<_> = arguments.iter().filter(|it| !it.starts_with('-')).collect();
@@ -159,36 +168,40 @@ fn read(shell: &mut Shell, arguments: &[String], splits: bool, streams: &Streams
 }
 
 /// `command -v name`
-fn tell_file(shell: &mut Shell, name: &str, streams: &Streams) -> Flow {
+fn tell_file(shell: &mut CanonicalShell, name: &str, streams: &CommandStreams) -> ScriptFlow {
     if BUILTINS.contains(&name) {
         return print(shell, &format!("{name}\n"), streams);
     }
     match program::find(shell, name) {
-        Ok(file) if file.exists() => print(shell, &format!("{}\n", shown(&file)), streams),
+        Ok(file) if file.exists() => print(shell, &format!("{}\n", display_folder(&file)), streams),
         _ => {
             shell.status = 1;
-            Flow::Next
+            ScriptFlow::Next
         }
     }
 }
 
 /// `type name …`
-fn tell_kinds(shell: &mut Shell, names: &[String], streams: &Streams) -> Flow {
+fn tell_kinds(
+    shell: &mut CanonicalShell,
+    names: &[String],
+    streams: &CommandStreams,
+) -> ScriptFlow {
     let mut status = 0;
     for name in names {
         let line = match program::find(shell, name) {
             _ if BUILTINS.contains(&name.as_str()) => format!("{name} is a shell builtin\n"),
-            Ok(file) if file.exists() => format!("{name} is {}\n", shown(&file)),
+            Ok(file) if file.exists() => format!("{name} is {}\n", display_folder(&file)),
             _ => {
                 streams.complain(&format!("type: {name}: not found"));
                 status = 1;
                 continue;
             }
         };
-        if print(shell, &line, streams) == Flow::Exit {
-            return Flow::Exit;
+        if print(shell, &line, streams) == ScriptFlow::Exit {
+            return ScriptFlow::Exit;
         }
     }
     shell.status = status;
-    Flow::Next
+    ScriptFlow::Next
 }

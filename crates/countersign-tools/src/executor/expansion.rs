@@ -4,18 +4,18 @@ use std::io::Read;
 
 use countersign_core::shell::{CanonicalScript, CanonicalWord, WordPiece};
 
-use super::shell::Shell;
-use super::streams::Streams;
+use super::shell::CanonicalShell;
+use super::streams::CommandStreams;
 
 /// What a command prints into another one's words is cut off here.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-impl Shell {
+impl CanonicalShell {
     /// Returns what a word stands for now. It stays one word.
     pub(super) fn expand(
         &mut self,
         word: &CanonicalWord,
-        streams: &Streams,
+        streams: &CommandStreams,
     ) -> Result<String, String> {
         let mut text = String::new();
         for piece in &word.0 {
@@ -36,7 +36,11 @@ impl Shell {
     }
 
     /// Returns what a script prints, without the newlines at its end.
-    fn output_of(&mut self, script: &CanonicalScript, streams: &Streams) -> Result<String, String> {
+    fn output_of(
+        &mut self,
+        script: &CanonicalScript,
+        streams: &CommandStreams,
+    ) -> Result<String, String> {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let mut bytes = Vec::new();
         std::thread::scope(|scope| {

@@ -7,8 +7,8 @@ use std::process::ExitStatus;
 
 use countersign_core::shell::CanonicalCommand;
 
-use super::shell::{Flow, Shell};
-use super::streams::{Streams, failure};
+use super::shell::{CanonicalShell, ScriptFlow};
+use super::streams::{CommandStreams, failure};
 use crate::process;
 
 /// Where the programs are that stand in for a shell's own commands.
@@ -22,11 +22,11 @@ const TICKS: f64 = 100.0;
 
 /// Runs a program to its end.
 pub(super) fn run(
-    shell: &mut Shell,
+    shell: &mut CanonicalShell,
     command: &CanonicalCommand,
     words: &[String],
-    streams: &Streams,
-) -> Flow {
+    streams: &CommandStreams,
+) -> ScriptFlow {
     shell.status = match started(shell, command, words, streams) {
         Ok(status) => code(status),
         Err((code, why)) => {
@@ -34,14 +34,14 @@ pub(super) fn run(
             code
         }
     };
-    Flow::Next
+    ScriptFlow::Next
 }
 
 fn started(
-    shell: &mut Shell,
+    shell: &mut CanonicalShell,
     command: &CanonicalCommand,
     words: &[String],
-    streams: &Streams,
+    streams: &CommandStreams,
 ) -> Result<ExitStatus, (i32, String)> {
     let (name, arguments) = words.split_first().ok_or((1, "there is no program".to_owned()))?;
     let file = match &command.program {
@@ -60,7 +60,7 @@ fn started(
         .filter(|(name, _)| !given.iter().any(|(other, _)| other == name))
         .collect();
     let stdio = streams.to_stdio().map_err(|error| (1, error.to_string()))?;
-    let wait = process::run_to_end(process::Plain {
+    let wait = process::run_to_end(process::ExecutorChild {
         file: &file,
         name,
         arguments,
@@ -80,7 +80,7 @@ fn refusal(name: &str, file: &Path, error: &io::Error) -> (i32, String) {
 }
 
 /// Returns the file that a name means: one with a `/` from where the shell is, any other from `PATH`.
-pub(super) fn find(shell: &Shell, name: &str) -> Result<PathBuf, (i32, String)> {
+pub(super) fn find(shell: &CanonicalShell, name: &str) -> Result<PathBuf, (i32, String)> {
     if name.contains('/') {
         return Ok(shell.path(name));
     }

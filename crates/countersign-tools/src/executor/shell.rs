@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use countersign_core::lexical;
+use countersign_core::normalize_lexically;
 use countersign_core::shell::{CanonicalCommand, CanonicalScript};
 
-use super::streams::Streams;
+use super::streams::CommandStreams;
 use super::{builtin, program};
 
 /// The exit code of who wrote into a pipe that nobody reads.
@@ -15,7 +15,7 @@ pub(super) const BROKEN_PIPE: i32 = 141;
 
 /// Whether a script goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum ScriptFlow {
     Next,
     /// The shell ends here.
     Exit,
@@ -23,7 +23,7 @@ pub(super) enum Flow {
 
 /// A shell without a language of its own.
 #[derive(Clone)]
-pub(super) struct Shell {
+pub(super) struct CanonicalShell {
     /// Where it is, as it was gone to: links are not resolved.
     pub(super) cwd: PathBuf,
     pub(super) variables: BTreeMap<String, String>,
@@ -31,14 +31,14 @@ pub(super) struct Shell {
     pub(super) exported: BTreeSet<String>,
     /// The exit code of the last command.
     pub(super) status: i32,
-    pub(super) options: Options,
+    pub(super) options: ShellOptions,
     /// Whether a failure is what is asked about here, and ends nothing.
     asking: bool,
 }
 
 /// What `set` has switched on.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Options {
+pub(super) struct ShellOptions {
     /// `-e`: a failure ends the shell.
     pub(super) ends_on_failure: bool,
     /// `-u`: a variable that is not set is a failure.
@@ -47,7 +47,7 @@ pub(super) struct Options {
     pub(super) fails_as_a_whole: bool,
 }
 
-impl Shell {
+impl CanonicalShell {
     pub(super) fn new(
         cwd: PathBuf,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -59,7 +59,7 @@ impl Shell {
             variables,
             exported,
             status: 0,
-            options: Options::default(),
+            options: ShellOptions::default(),
             asking: false,
         };
         shell.set("PWD", shell.cwd.to_string_lossy().into_owned());
@@ -78,14 +78,14 @@ impl Shell {
 
     /// Moves to another folder.
     pub(super) fn enter(&mut self, folder: &Path) {
-        let old = std::mem::replace(&mut self.cwd, lexical(folder));
+        let old = std::mem::replace(&mut self.cwd, normalize_lexically(folder));
         self.set("OLDPWD", old.to_string_lossy().into_owned());
         self.set("PWD", self.cwd.to_string_lossy().into_owned());
         self.exported.insert("OLDPWD".to_owned());
     }
 
     /// Runs a script. Its exit code is the shell's status afterwards.
-    pub(super) fn run(&mut self, script: &CanonicalScript, streams: &Streams) -> Flow {
+    pub(super) fn run(&mut self, script: &CanonicalScript, streams: &CommandStreams) -> ScriptFlow {
         match script {
             CanonicalScript::Command(command) => {
                 let flow = self.command(command, streams);
@@ -93,18 +93,18 @@ impl Shell {
             }
             CanonicalScript::Pipeline(stages) => {
                 self.pipeline(stages, streams);
-                self.or_end(Flow::Next)
+                self.or_end(ScriptFlow::Next)
             }
             CanonicalScript::Sequence(scripts) => {
                 if scripts.is_empty() {
                     self.status = 0;
                 }
                 for script in scripts {
-                    if self.run(script, streams) == Flow::Exit {
-                        return Flow::Exit;
+                    if self.run(script, streams) == ScriptFlow::Exit {
+                        return ScriptFlow::Exit;
                     }
                 }
-                Flow::Next
+                ScriptFlow::Next
             }
             CanonicalScript::And(first, second) => self.joined(first, second, true, streams),
             CanonicalScript::Or(first, second) => self.joined(first, second, false, streams),
@@ -116,7 +116,7 @@ impl Shell {
             CanonicalScript::Timed(inner) => self.timed(inner, streams),
             CanonicalScript::Subshell(inner) => {
                 self.apart(inner, streams);
-                self.or_end(Flow::Next)
+                self.or_end(ScriptFlow::Next)
             }
             CanonicalScript::Redirected(inner, redirections) => {
                 match streams.redirected(redirections, self) {
@@ -124,13 +124,13 @@ impl Shell {
                     Err(why) => {
                         streams.complain(&why);
                         self.status = 1;
-                        self.or_end(Flow::Next)
+                        self.or_end(ScriptFlow::Next)
                     }
                 }
             }
             CanonicalScript::If { condition, then, otherwise } => {
-                if self.asked(condition, streams) == Flow::Exit {
-                    return Flow::Exit;
+                if self.asked(condition, streams) == ScriptFlow::Exit {
+                    return ScriptFlow::Exit;
                 }
                 let chosen = if self.status == 0 { then } else { otherwise };
                 self.run(chosen, streams)
@@ -141,7 +141,7 @@ impl Shell {
         }
     }
 
-    fn command(&mut self, command: &CanonicalCommand, streams: &Streams) -> Flow {
+    fn command(&mut self, command: &CanonicalCommand, streams: &CommandStreams) -> ScriptFlow {
         match self.prepared(command, streams) {
             Ok((words, streams)) => match words.split_first() {
                 Some((name, arguments)) => {
@@ -151,15 +151,15 @@ impl Shell {
                         None => program::run(self, command, &words, &streams),
                     }
                 }
-                None => Flow::Next,
+                None => ScriptFlow::Next,
             },
             Err(why) => {
                 streams.complain(&why);
                 self.status = 1;
                 if self.options.needs_variables && why.ends_with("unbound variable") {
-                    return Flow::Exit;
+                    return ScriptFlow::Exit;
                 }
-                Flow::Next
+                ScriptFlow::Next
             }
         }
     }
@@ -168,8 +168,8 @@ impl Shell {
     fn prepared(
         &mut self,
         command: &CanonicalCommand,
-        streams: &Streams,
-    ) -> Result<(Vec<String>, Streams), String> {
+        streams: &CommandStreams,
+    ) -> Result<(Vec<String>, CommandStreams), String> {
         let streams = streams.redirected(&command.redirections, self)?;
         let before = self.status;
         let words: Result<Vec<_>, _> =
@@ -192,16 +192,16 @@ impl Shell {
         first: &CanonicalScript,
         second: &CanonicalScript,
         on_success: bool,
-        streams: &Streams,
-    ) -> Flow {
-        if self.asked(first, streams) == Flow::Exit {
-            return Flow::Exit;
+        streams: &CommandStreams,
+    ) -> ScriptFlow {
+        if self.asked(first, streams) == ScriptFlow::Exit {
+            return ScriptFlow::Exit;
         }
-        if (self.status == 0) == on_success { self.run(second, streams) } else { Flow::Next }
+        if (self.status == 0) == on_success { self.run(second, streams) } else { ScriptFlow::Next }
     }
 
     /// Runs what is only asked whether it succeeds.
-    fn asked(&mut self, script: &CanonicalScript, streams: &Streams) -> Flow {
+    fn asked(&mut self, script: &CanonicalScript, streams: &CommandStreams) -> ScriptFlow {
         let before = std::mem::replace(&mut self.asking, true);
         let flow = self.run(script, streams);
         self.asking = before;
@@ -209,9 +209,9 @@ impl Shell {
     }
 
     /// Ends the shell after a failure, if that was asked for.
-    fn or_end(&self, flow: Flow) -> Flow {
+    fn or_end(&self, flow: ScriptFlow) -> ScriptFlow {
         let ends = self.options.ends_on_failure && !self.asking && self.status != 0;
-        if ends { Flow::Exit } else { flow }
+        if ends { ScriptFlow::Exit } else { flow }
     }
 
     fn repeated(
@@ -219,33 +219,33 @@ impl Shell {
         condition: &CanonicalScript,
         until: bool,
         body: &CanonicalScript,
-        streams: &Streams,
-    ) -> Flow {
+        streams: &CommandStreams,
+    ) -> ScriptFlow {
         let mut status = 0;
         loop {
-            if self.asked(condition, streams) == Flow::Exit {
-                return Flow::Exit;
+            if self.asked(condition, streams) == ScriptFlow::Exit {
+                return ScriptFlow::Exit;
             }
             if (self.status == 0) == until {
                 self.status = status;
-                return Flow::Next;
+                return ScriptFlow::Next;
             }
-            if self.run(body, streams) == Flow::Exit {
-                return Flow::Exit;
+            if self.run(body, streams) == ScriptFlow::Exit {
+                return ScriptFlow::Exit;
             }
             status = self.status;
         }
     }
 
     /// Runs a script in a shell of its own.
-    pub(super) fn apart(&mut self, script: &CanonicalScript, streams: &Streams) {
+    pub(super) fn apart(&mut self, script: &CanonicalScript, streams: &CommandStreams) {
         let mut inner = self.clone();
         inner.run(script, streams);
         self.status = inner.status;
     }
 
     /// Runs the stages of a pipeline at once, each in a shell of its own.
-    fn pipeline(&mut self, stages: &[CanonicalScript], streams: &Streams) {
+    fn pipeline(&mut self, stages: &[CanonicalScript], streams: &CommandStreams) {
         let mut statuses = Vec::new();
         std::thread::scope(|scope| {
             let mut running = Vec::new();
@@ -277,7 +277,7 @@ impl Shell {
         self.status = if self.options.fails_as_a_whole { failed.unwrap_or_default() } else { last };
     }
 
-    fn timed(&mut self, script: &CanonicalScript, streams: &Streams) -> Flow {
+    fn timed(&mut self, script: &CanonicalScript, streams: &CommandStreams) -> ScriptFlow {
         let (since, before) = (Instant::now(), program::times_of_children());
         let flow = self.run(script, streams);
         let after = program::times_of_children();

@@ -7,27 +7,27 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use countersign_core::shell::Redirection;
+use countersign_core::shell::CanonicalRedirection;
 
-use super::shell::Shell;
+use super::shell::CanonicalShell;
 
 /// The three streams of a command.
 #[derive(Clone)]
-pub(super) struct Streams {
-    input: Stream,
-    output: Stream,
-    error: Stream,
+pub(super) struct CommandStreams {
+    input: StreamTarget,
+    output: StreamTarget,
+    error: StreamTarget,
 }
 
 /// Where one stream leads.
 #[derive(Clone)]
-enum Stream {
+enum StreamTarget {
     /// To where this process's own stream of that number leads.
     Own(u8),
     Open(Arc<OwnedFd>),
 }
 
-impl Stream {
+impl StreamTarget {
     fn open(file: impl Into<OwnedFd>) -> Self {
         Self::Open(Arc::new(file.into()))
     }
@@ -42,43 +42,47 @@ impl Stream {
     }
 }
 
-impl Streams {
+impl CommandStreams {
     /// Returns the streams of this process.
-    pub(super) fn own() -> Self {
-        Self { input: Stream::Own(0), output: Stream::Own(1), error: Stream::Own(2) }
+    pub(super) fn from_process() -> Self {
+        Self {
+            input: StreamTarget::Own(0),
+            output: StreamTarget::Own(1),
+            error: StreamTarget::Own(2),
+        }
     }
 
     /// Returns the same, reading from a pipe.
     pub(super) fn reading(self, pipe: PipeReader) -> Self {
-        Self { input: Stream::open(pipe), ..self }
+        Self { input: StreamTarget::open(pipe), ..self }
     }
 
     /// Returns the same, writing into a pipe.
     pub(super) fn writing(self, pipe: PipeWriter) -> Self {
-        Self { output: Stream::open(pipe), ..self }
+        Self { output: StreamTarget::open(pipe), ..self }
     }
 
     /// Returns the streams after redirections, set up one after the other.
     pub(super) fn redirected(
         &self,
-        redirections: &[Redirection],
-        shell: &mut Shell,
+        redirections: &[CanonicalRedirection],
+        shell: &mut CanonicalShell,
     ) -> Result<Self, String> {
         let mut streams = self.clone();
         for redirection in redirections {
             match redirection {
-                Redirection::Read { path } => {
+                CanonicalRedirection::Read { path } => {
                     streams.input = streams.read_from(path, shell)?;
                 }
-                Redirection::Write { stream, path, append } => {
+                CanonicalRedirection::Write { stream, path, append } => {
                     let open = streams.write_to(path, *append, shell)?;
                     *streams.output_of(*stream) = open;
                 }
-                Redirection::Duplicate { stream, to } => {
+                CanonicalRedirection::Duplicate { stream, to } => {
                     let other = streams.output_of(*to).clone();
                     *streams.output_of(*stream) = other;
                 }
-                Redirection::Text { text } => {
+                CanonicalRedirection::Text { text } => {
                     let mut text = shell.expand(text, &streams)?;
                     text.push('\n');
                     streams.input = text_stream(text).map_err(|error| error.to_string())?;
@@ -88,19 +92,24 @@ impl Streams {
         Ok(streams)
     }
 
-    fn output_of(&mut self, stream: u8) -> &mut Stream {
+    fn output_of(&mut self, stream: u8) -> &mut StreamTarget {
         if stream == 2 { &mut self.error } else { &mut self.output }
     }
 
-    fn read_from(&self, path: &str, shell: &Shell) -> Result<Stream, String> {
+    fn read_from(&self, path: &str, shell: &CanonicalShell) -> Result<StreamTarget, String> {
         if path == "/dev/stdin" {
             return Ok(self.input.clone());
         }
         let file = File::open(shell.path(path));
-        file.map(Stream::open).map_err(|error| failure(path, &error))
+        file.map(StreamTarget::open).map_err(|error| failure(path, &error))
     }
 
-    fn write_to(&self, path: &str, append: bool, shell: &Shell) -> Result<Stream, String> {
+    fn write_to(
+        &self,
+        path: &str,
+        append: bool,
+        shell: &CanonicalShell,
+    ) -> Result<StreamTarget, String> {
         match path {
             "/dev/stdout" => return Ok(self.output.clone()),
             "/dev/stderr" => return Ok(self.error.clone()),
@@ -109,12 +118,12 @@ impl Streams {
         let mut options = OpenOptions::new();
         options.create(true).append(append).write(true).truncate(!append);
         let file = options.open(shell.path(path));
-        file.map(Stream::open).map_err(|error| failure(path, &error))
+        file.map(StreamTarget::open).map_err(|error| failure(path, &error))
     }
 
     /// Returns the streams as a child gets them.
     pub(super) fn to_stdio(&self) -> io::Result<[Stdio; 3]> {
-        let stdio = |stream: &Stream| stream.duplicate().map(Stdio::from);
+        let stdio = |stream: &StreamTarget| stream.duplicate().map(Stdio::from);
         Ok([stdio(&self.input)?, stdio(&self.output)?, stdio(&self.error)?])
     }
 
@@ -156,11 +165,11 @@ fn text_of(bytes: &[u8]) -> String {
 }
 
 /// Returns a stream that holds a text.
-fn text_stream(text: String) -> io::Result<Stream> {
+fn text_stream(text: String) -> io::Result<StreamTarget> {
     let (reader, mut writer) = io::pipe()?;
     // A text may be longer than a pipe holds; whoever stops reading ends this too.
     std::thread::spawn(move || writer.write_all(text.as_bytes()));
-    Ok(Stream::open(reader))
+    Ok(StreamTarget::open(reader))
 }
 
 /// Says why a file cannot be opened, as a shell does.
@@ -177,6 +186,6 @@ pub(super) fn failure(path: &str, error: &io::Error) -> String {
 }
 
 /// Returns a folder as it is shown.
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn display_folder(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

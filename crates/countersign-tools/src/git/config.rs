@@ -6,10 +6,10 @@
 use gix_config::parse::{EventRef, Events};
 
 /// Keys that are plain data, by section, and whether the section's headers may name a subsection.
-const HARMLESS: &[(&str, Subsections, &[&str])] = &[
+const HARMLESS: &[(&str, SubsectionPolicy, &[&str])] = &[
     (
         "core",
-        Subsections::No,
+        SubsectionPolicy::No,
         &[
             "repositoryformatversion",
             "filemode",
@@ -41,12 +41,12 @@ const HARMLESS: &[(&str, Subsections, &[&str])] = &[
     ),
     (
         "remote",
-        Subsections::Yes,
+        SubsectionPolicy::Yes,
         &["url", "fetch", "pushurl", "push", "mirror", "prune", "tagopt", "gh-resolved"],
     ),
     (
         "branch",
-        Subsections::Yes,
+        SubsectionPolicy::Yes,
         &[
             "remote",
             "merge",
@@ -60,31 +60,35 @@ const HARMLESS: &[(&str, Subsections, &[&str])] = &[
             "sort",
         ],
     ),
-    ("user", Subsections::No, &["name", "email", "signingkey"]),
-    ("commit", Subsections::No, &["gpgsign", "verbose"]),
+    ("user", SubsectionPolicy::No, &["name", "email", "signingkey"]),
+    ("commit", SubsectionPolicy::No, &["gpgsign", "verbose"]),
     // The drivers of a kind of file have keys of their own, and none of them is here.
-    ("diff", Subsections::No, &["algorithm", "renames", "colormoved", "context", "mnemonicprefix"]),
-    ("status", Subsections::No, &["showuntrackedfiles", "short", "branch"]),
-    ("log", Subsections::No, &["date", "decorate"]),
-    ("tag", Subsections::No, &["sort", "gpgsign"]),
-    ("maintenance", Subsections::No, &["auto", "strategy"]),
-    ("submodule", Subsections::Yes, &["url", "active", "branch"]),
-    ("pull", Subsections::No, &["rebase", "ff"]),
-    ("push", Subsections::No, &["default", "autosetupremote", "followtags"]),
-    ("fetch", Subsections::No, &["prune", "prunetags"]),
-    ("init", Subsections::No, &["defaultbranch"]),
-    ("merge", Subsections::No, &["conflictstyle", "ff"]),
-    ("rebase", Subsections::No, &["autostash", "autosquash"]),
-    ("rerere", Subsections::No, &["enabled", "autoupdate"]),
-    ("color", Subsections::No, &["ui"]),
-    ("extensions", Subsections::No, &["objectformat", "worktreeconfig", "refstorage"]),
-    ("gc", Subsections::No, &["auto"]),
-    ("lfs", Subsections::Yes, &["repositoryformatversion", "access", "locksverify"]),
+    (
+        "diff",
+        SubsectionPolicy::No,
+        &["algorithm", "renames", "colormoved", "context", "mnemonicprefix"],
+    ),
+    ("status", SubsectionPolicy::No, &["showuntrackedfiles", "short", "branch"]),
+    ("log", SubsectionPolicy::No, &["date", "decorate"]),
+    ("tag", SubsectionPolicy::No, &["sort", "gpgsign"]),
+    ("maintenance", SubsectionPolicy::No, &["auto", "strategy"]),
+    ("submodule", SubsectionPolicy::Yes, &["url", "active", "branch"]),
+    ("pull", SubsectionPolicy::No, &["rebase", "ff"]),
+    ("push", SubsectionPolicy::No, &["default", "autosetupremote", "followtags"]),
+    ("fetch", SubsectionPolicy::No, &["prune", "prunetags"]),
+    ("init", SubsectionPolicy::No, &["defaultbranch"]),
+    ("merge", SubsectionPolicy::No, &["conflictstyle", "ff"]),
+    ("rebase", SubsectionPolicy::No, &["autostash", "autosquash"]),
+    ("rerere", SubsectionPolicy::No, &["enabled", "autoupdate"]),
+    ("color", SubsectionPolicy::No, &["ui"]),
+    ("extensions", SubsectionPolicy::No, &["objectformat", "worktreeconfig", "refstorage"]),
+    ("gc", SubsectionPolicy::No, &["auto"]),
+    ("lfs", SubsectionPolicy::Yes, &["repositoryformatversion", "access", "locksverify"]),
 ];
 
 /// Whether the headers of a section may name a subsection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Subsections {
+enum SubsectionPolicy {
     Yes,
     No,
 }
@@ -102,7 +106,7 @@ pub(super) struct ConfigFindings {
 
 /// One setting: its names in lower case, but for the subsection.
 #[derive(Debug, PartialEq, Eq)]
-struct Setting {
+struct GitSetting {
     section: String,
     subsection: Option<String>,
     key: String,
@@ -125,7 +129,7 @@ pub(super) fn inspect_config(bytes: &[u8]) -> ConfigFindings {
 }
 
 impl ConfigFindings {
-    fn add(&mut self, setting: Setting) {
+    fn add(&mut self, setting: GitSetting) {
         match (setting.section.as_str(), setting.key.as_str(), setting.value.as_str()) {
             ("core", "worktree", _) if setting.subsection.is_none() => {
                 self.worktree = Some(setting.value);
@@ -143,11 +147,11 @@ impl ConfigFindings {
     }
 }
 
-impl Setting {
+impl GitSetting {
     fn is_harmless(&self) -> bool {
         let known = HARMLESS.iter().find(|(section, ..)| *section == self.section);
         known.is_some_and(|(_, subsections, keys)| {
-            let fits = self.subsection.is_none() || *subsections == Subsections::Yes;
+            let fits = self.subsection.is_none() || *subsections == SubsectionPolicy::Yes;
             fits && keys.contains(&self.key.as_str())
         })
     }
@@ -162,7 +166,7 @@ impl Setting {
 }
 
 /// Returns the settings as gix-config finds them; none if it cannot read the text.
-fn read_events(bytes: &[u8]) -> Option<Vec<Setting>> {
+fn read_events(bytes: &[u8]) -> Option<Vec<GitSetting>> {
     let events = Events::from_bytes(bytes, None).ok()?;
     let mut settings = Vec::new();
     let mut header: Option<(String, Option<String>)> = None;
@@ -175,7 +179,7 @@ fn read_events(bytes: &[u8]) -> Option<Vec<Setting>> {
             EventRef::SectionValueName(key) => {
                 let (section, subsection) = header.clone()?;
                 let key = key.to_string().to_lowercase();
-                settings.push(Setting { section, subsection, key, value: String::new() });
+                settings.push(GitSetting { section, subsection, key, value: String::new() });
             }
             EventRef::Value(value) => settings.last_mut()?.value = value.to_string(),
             // A value that goes on in the next line could hide a key there.
@@ -187,7 +191,7 @@ fn read_events(bytes: &[u8]) -> Option<Vec<Setting>> {
 }
 
 /// Returns the settings of a text in the shape in which git writes: one header or setting per line.
-fn read_lines(text: &str) -> Option<Vec<Setting>> {
+fn read_lines(text: &str) -> Option<Vec<GitSetting>> {
     let is_blank = |c: char| c == ' ' || c == '\t';
     let mut settings = Vec::new();
     let mut header: Option<(String, Option<String>)> = None;
@@ -208,7 +212,7 @@ fn read_lines(text: &str) -> Option<Vec<Setting>> {
         let named = key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(is_named);
         let value = (named && !has_comment(value)).then(|| value.to_owned())?;
         let (section, subsection) = header.clone()?;
-        settings.push(Setting { section, subsection, key: key.to_lowercase(), value });
+        settings.push(GitSetting { section, subsection, key: key.to_lowercase(), value });
     }
     Some(settings)
 }

@@ -14,7 +14,7 @@ use super::plain_file::{is_absent, read_plain_text};
 const MOST_BYTES: u64 = 4 * 1024;
 
 /// The repository of a folder.
-pub(super) enum Discovery {
+pub(super) enum RepositoryDiscovery {
     /// There is one, and git takes it.
     Repository(RepositoryPaths),
     /// There is none.
@@ -35,46 +35,52 @@ pub(super) struct RepositoryPaths {
 }
 
 /// Returns the repository that git uses in a folder.
-pub(super) fn discover(cwd: &Path) -> Discovery {
+pub(super) fn discover(cwd: &Path) -> RepositoryDiscovery {
     let device = |folder: &Path| {
         folder.metadata().ok().filter(std::fs::Metadata::is_dir).map(|metadata| metadata.dev())
     };
-    let Some(start) = device(cwd) else { return Discovery::Unclear("the folder is not there") };
+    let Some(start) = device(cwd) else {
+        return RepositoryDiscovery::Unclear("the folder is not there");
+    };
     for folder in cwd.ancestors() {
         // git does not look beyond the file system it starts on.
         if folder != cwd && device(folder) != Some(start) {
-            return Discovery::Unclear("the folder is a file system of its own");
+            return RepositoryDiscovery::Unclear("the folder is a file system of its own");
         }
         match discover_at(folder) {
-            Discovery::Nowhere => {}
+            RepositoryDiscovery::Nowhere => {}
             found => return found,
         }
     }
-    Discovery::Nowhere
+    RepositoryDiscovery::Nowhere
 }
 
 /// Returns the repository of which a folder is the topmost one.
-pub(super) fn discover_at(folder: &Path) -> Discovery {
+pub(super) fn discover_at(folder: &Path) -> RepositoryDiscovery {
     let git = folder.join(".git");
     let git = match git.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => Some(git),
         // A worktree or submodule: the file says where the real folder is.
         Ok(metadata) if metadata.is_file() => match named_in(&git) {
             Some(named) => Some(folder.join(named)),
-            None => return Discovery::Unclear("`.git` names no repository"),
+            None => return RepositoryDiscovery::Unclear("`.git` names no repository"),
         },
         Err(error) if is_absent(&error) => None,
-        Ok(_) | Err(_) => return Discovery::Unclear("`.git` is neither a folder nor a file"),
+        Ok(_) | Err(_) => {
+            return RepositoryDiscovery::Unclear("`.git` is neither a folder nor a file");
+        }
     };
     let Some(git) = git else {
-        let bare = Discovery::Unclear("a folder here looks like a bare repository");
-        return if looks_bare(folder) { bare } else { Discovery::Nowhere };
+        let bare = RepositoryDiscovery::Unclear("a folder here looks like a bare repository");
+        return if looks_bare(folder) { bare } else { RepositoryDiscovery::Nowhere };
     };
     match valid_common_folder(&git) {
-        Some(common) => {
-            Discovery::Repository(RepositoryPaths { git, common, tree: folder.to_owned() })
-        }
-        None => Discovery::Unclear("`.git` is no valid repository"),
+        Some(common) => RepositoryDiscovery::Repository(RepositoryPaths {
+            git,
+            common,
+            tree: folder.to_owned(),
+        }),
+        None => RepositoryDiscovery::Unclear("`.git` is no valid repository"),
     }
 }
 
@@ -129,9 +135,11 @@ mod tests {
         make_repository(folder.path());
         let git = folder.path().join(".git");
         let expected = RepositoryPaths { common: git.clone(), git, tree: folder.path().to_owned() };
-        let Discovery::Repository(found) = discover(&below) else { panic!("none was found") };
+        let RepositoryDiscovery::Repository(found) = discover(&below) else {
+            panic!("none was found")
+        };
         assert_eq!(found, expected);
-        assert!(matches!(discover(&below.join("none")), Discovery::Unclear(_)));
+        assert!(matches!(discover(&below.join("none")), RepositoryDiscovery::Unclear(_)));
     }
 
     #[test]
@@ -168,7 +176,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             make_repository(folder.path());
             spoil(&folder.path().join(".git"));
-            assert!(matches!(discover(folder.path()), Discovery::Unclear(_)), "{number}");
+            assert!(matches!(discover(folder.path()), RepositoryDiscovery::Unclear(_)), "{number}");
         }
     }
 
@@ -178,8 +186,8 @@ mod tests {
         make_repository(folder.path());
         write(folder.path(), "bare/HEAD", "ref: refs/heads/main\n");
         let bare = folder.path().join("bare");
-        assert!(matches!(discover(&bare), Discovery::Repository(_)));
+        assert!(matches!(discover(&bare), RepositoryDiscovery::Repository(_)));
         write(folder.path(), "bare/objects/x", "");
-        assert!(matches!(discover(&bare), Discovery::Unclear(_)));
+        assert!(matches!(discover(&bare), RepositoryDiscovery::Unclear(_)));
     }
 }

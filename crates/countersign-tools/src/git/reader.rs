@@ -5,7 +5,7 @@
 //! a missing object. Programs that attributes choose have options against them, but for filters: only
 //! the audit keeps out a filter of the repository.
 
-use countersign_core::shell::{Assignment, CanonicalCommand, CanonicalWord};
+use countersign_core::shell::{CanonicalAssignment, CanonicalCommand, CanonicalWord};
 
 /// Settings that no config overrides.
 const SETTINGS: &[(&str, &str)] = &[
@@ -73,8 +73,10 @@ pub(crate) fn harden(command: &mut CanonicalCommand) {
         let words = with_reader_arguments(&arguments).into_iter().map(CanonicalWord::literal);
         command.words = [name.clone()].into_iter().chain(words).collect();
         let given = reader_environment().into_iter();
-        let given =
-            given.map(|(name, value)| Assignment { name, value: CanonicalWord::literal(value) });
+        let given = given.map(|(name, value)| CanonicalAssignment {
+            name,
+            value: CanonicalWord::literal(value),
+        });
         command.assignments.extend(given);
     }
 }

@@ -124,7 +124,7 @@ fn tracked_secrets_and_tracked_folders_that_are_links_are_told() {
     let workspace = Workspace::new([root.clone()]).unwrap();
     let audit = audit_repository(&root.join("sub"), workspace.roots()).unwrap();
     assert_eq!((audit.hazards.len(), &audit.tree), (0, &root));
-    let paths = |found: Vec<Target>| found.into_iter().map(|it| it.path).collect::<Vec<_>>();
+    let paths = |found: Vec<EffectTarget>| found.into_iter().map(|it| it.path).collect::<Vec<_>>();
     let secrets = paths(audit.tracked_secrets(&workspace));
     assert_eq!(secrets, [root.join(".env"), root.join("sub/key.pem")]);
     let links = paths(audit.tracked_links(&workspace).unwrap());

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use countersign_core::{SecretNames, Special};
+use countersign_core::{SecretNames, SensitiveKind};
 use grep_matcher::LineTerminator;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::DirEntry;
 use tokio_util::sync::CancellationToken;
 
-use super::found::{Found, Looking, Wanted};
-use super::{OutputMode, Search};
-use crate::disk::{Opener, split};
+use super::file_matches::{FileMatches, MatchCollector, MatchDetail};
+use super::{GrepSearch, OutputMode};
+use crate::disk::{FileOpener, split};
 use crate::workspace::Workspace;
 
 /// Above this many bytes a line, or a file in a search that spans lines, is not searched: it would
@@ -26,8 +26,8 @@ const PIECE: usize = 64 * 1024;
 
 /// What is common to all threads.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub(super) search: &'a Search,
+pub(super) struct GrepTask<'a> {
+    pub(super) search: &'a GrepSearch,
     pub(super) workspace: &'a Workspace,
     /// Where paths are told from.
     pub(super) cwd: &'a Path,
@@ -35,51 +35,52 @@ pub(super) struct Task<'a> {
 }
 
 /// What came of a file.
-pub(super) enum Looked {
+pub(super) enum FileSearchResult {
     /// It was not looked at: it may hold secrets.
     Secret,
     /// There is nothing, or it cannot be read.
     Nothing,
-    Something(Found),
+    Something(FileMatches),
 }
 
-pub(super) struct Worker<'a> {
-    task: Task<'a>,
-    wanted: Wanted,
+pub(super) struct GrepWorker<'a> {
+    task: GrepTask<'a>,
+    wanted: MatchDetail,
     searcher: Searcher,
-    opener: Opener,
+    opener: FileOpener,
     piece: Vec<u8>,
     /// The folder of the last file, judged.
     judged: Option<(PathBuf, SecretNames)>,
 }
 
-impl<'a> Worker<'a> {
-    pub(super) fn new(task: Task<'a>) -> Self {
+impl<'a> GrepWorker<'a> {
+    pub(super) fn new(task: GrepTask<'a>) -> Self {
         let input = &task.search.input;
-        let wanted = Wanted {
+        let wanted = MatchDetail {
             lines: input.output_mode == OutputMode::Content,
             only_whether: input.output_mode == OutputMode::FilesWithMatches,
             numbers: input.numbers.unwrap_or(true),
         };
         let (searcher, piece) = (searcher(task.search, wanted), vec![0; PIECE]);
-        Self { task, wanted, searcher, opener: Opener::default(), piece, judged: None }
+        Self { task, wanted, searcher, opener: FileOpener::default(), piece, judged: None }
     }
 
-    pub(super) fn look(&mut self, entry: &DirEntry) -> Looked {
+    pub(super) fn search_entry(&mut self, entry: &DirEntry) -> FileSearchResult {
         // Only what is a file: some devices do something when they are opened.
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         let Some((folder, name)) = split(entry.path()).filter(|_| is_file) else {
-            return Looked::Nothing;
+            return FileSearchResult::Nothing;
         };
         if self.is_secret(folder, name) {
-            return Looked::Secret;
+            return FileSearchResult::Secret;
         }
-        self.search(entry.path(), folder, name).map_or(Looked::Nothing, Looked::Something)
+        self.search(entry.path(), folder, name)
+            .map_or(FileSearchResult::Nothing, FileSearchResult::Something)
     }
 
     /// Returns whether a file may hold secrets although what was asked for does not look like it.
     fn is_secret(&mut self, folder: &Path, name: &OsStr) -> bool {
-        if self.task.search.target.place.special == Some(Special::Secret) {
+        if self.task.search.target.place.special == Some(SensitiveKind::Secret) {
             return false;
         }
         let judged = match self.judged.take() {
@@ -89,9 +90,9 @@ impl<'a> Worker<'a> {
         self.judged.insert(judged).1.hold(name)
     }
 
-    fn search(&mut self, path: &Path, folder: &Path, name: &OsStr) -> Option<Found> {
+    fn search(&mut self, path: &Path, folder: &Path, name: &OsStr) -> Option<FileMatches> {
         let opened = self.opener.open(folder, name).ok()?;
-        let mut looking = Looking::at(path, self.task.cwd, self.wanted);
+        let mut looking = MatchCollector::for_file(path, self.task.cwd, self.wanted);
         let matcher = &self.task.search.matcher;
         let piece = usize::try_from(opened.length()).ok();
         let piece = piece.filter(|length| *length > 0).and_then(|end| self.piece.get_mut(..end));
@@ -100,7 +101,7 @@ impl<'a> Worker<'a> {
                 .and_then(|bytes| self.searcher.search_slice(matcher, bytes, &mut looking))
         } else {
             // A file without a length may be one whose content is made as it is read.
-            let reader = Interruptible { file: &opened.file, cancel: self.task.cancel };
+            let reader = InterruptibleFile { file: &opened.file, cancel: self.task.cancel };
             self.searcher.search_reader(matcher, reader, &mut looking)
         };
         if let Err(error) = searched {
@@ -110,7 +111,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn searcher(search: &Search, wanted: Wanted) -> Searcher {
+fn searcher(search: &GrepSearch, wanted: MatchDetail) -> Searcher {
     let input = &search.input;
     let mut builder = SearcherBuilder::new();
     builder
@@ -146,12 +147,12 @@ fn fill<'b>(mut file: &File, room: &'b mut [u8]) -> io::Result<&'b [u8]> {
 }
 
 /// A file that can be read no further once the search is cancelled.
-struct Interruptible<'a> {
+struct InterruptibleFile<'a> {
     file: &'a File,
     cancel: &'a CancellationToken,
 }
 
-impl Read for Interruptible<'_> {
+impl Read for InterruptibleFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cancel.is_cancelled() {
             return Err(io::Error::other("cancelled"));

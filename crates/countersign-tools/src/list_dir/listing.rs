@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::shown::shown;
+use crate::escape::escape_to_line;
 use crate::text::size;
 use crate::walk;
 
@@ -20,16 +20,16 @@ const SHOWN: usize = 1_000;
 const LOOKED_AT: usize = 100_000;
 
 /// What is in a folder.
-pub(super) struct Listing<'a> {
+pub(super) struct FolderListing<'a> {
     folder: &'a Path,
     ignored: &'a GlobSet,
     /// By their path below the folder: in the order of a tree.
-    entries: BTreeMap<PathBuf, Kind>,
+    entries: BTreeMap<PathBuf, ListingEntryKind>,
     is_cut: bool,
 }
 
 /// What an entry is.
-enum Kind {
+enum ListingEntryKind {
     Folder,
     File(u64),
     Link(PathBuf),
@@ -37,8 +37,8 @@ enum Kind {
     Other,
 }
 
-impl Kind {
-    fn of(path: &Path, metadata: Option<&Metadata>) -> Self {
+impl ListingEntryKind {
+    fn from_metadata(path: &Path, metadata: Option<&Metadata>) -> Self {
         match metadata {
             Some(it) if it.is_dir() => Self::Folder,
             Some(it) if it.is_file() => Self::File(it.len()),
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-impl<'a> Listing<'a> {
+impl<'a> FolderListing<'a> {
     pub(super) fn new(folder: &'a Path, ignored: &'a GlobSet) -> Self {
         Self { folder, ignored, entries: BTreeMap::new(), is_cut: false }
     }
@@ -65,7 +65,7 @@ impl<'a> Listing<'a> {
     /// Takes in what is further down, except what is ignored.
     pub(super) fn add_below(&mut self, depth: usize, cancel: &CancellationToken) {
         let ignored = self.ignored.clone();
-        let mut walk = walk::through(self.folder);
+        let mut walk = walk::walk_folder(self.folder);
         walk.max_depth(Some(depth)).filter_entry(move |entry| {
             let name = entry.file_name();
             entry.depth() == 0 || (name != ".git" && !ignored.is_match(name))
@@ -91,7 +91,7 @@ impl<'a> Listing<'a> {
             self.is_cut = true;
             return;
         }
-        self.entries.insert(below.to_owned(), Kind::of(path, metadata));
+        self.entries.insert(below.to_owned(), ListingEntryKind::from_metadata(path, metadata));
     }
 
     /// Writes it down, one entry a line.
@@ -100,15 +100,15 @@ impl<'a> Listing<'a> {
         for (path, kind) in self.entries.iter().take(SHOWN) {
             let indent = "  ".repeat(path.components().count());
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let name = shown(&name);
+            let name = escape_to_line(&name);
             // Writing to a string cannot fail.
             let _ = match kind {
-                Kind::Folder => writeln!(out, "{indent}{name}/"),
-                Kind::File(bytes) => writeln!(out, "{indent}{name} ({})", size(*bytes)),
-                Kind::Link(to) => {
-                    writeln!(out, "{indent}{name} -> {}", shown(&to.to_string_lossy()))
+                ListingEntryKind::Folder => writeln!(out, "{indent}{name}/"),
+                ListingEntryKind::File(bytes) => writeln!(out, "{indent}{name} ({})", size(*bytes)),
+                ListingEntryKind::Link(to) => {
+                    writeln!(out, "{indent}{name} -> {}", escape_to_line(&to.to_string_lossy()))
                 }
-                Kind::Other => writeln!(out, "{indent}{name} (no regular file)"),
+                ListingEntryKind::Other => writeln!(out, "{indent}{name} (no regular file)"),
             };
         }
         let more = self.entries.len().saturating_sub(SHOWN);

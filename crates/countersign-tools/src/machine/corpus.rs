@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::shell::{Context, analyse};
-use countersign_core::{Effect, Side, Special, is_public};
+use countersign_core::shell::{ShellContext, analyse};
+use countersign_core::{Effect, SensitiveKind, WorkspaceSide, is_public};
 use serde_json::Value;
 
-use super::Here;
+use super::LocalMachine;
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
@@ -84,21 +84,21 @@ fn judged(row: &Value, given: &Value, root: &Path) -> (bool, bool) {
     }
     let workspace = Workspace::new([root.to_owned()]).unwrap();
     let environment = Environment::from(variables);
-    let machine = Here::new(&workspace, &environment);
+    let machine = LocalMachine::new(&workspace, &environment);
     let env = row["input"]["env"].as_object().into_iter().flatten();
     let env: Vec<_> =
         env.map(|(name, it)| (name.clone(), it.as_str().unwrap().to_owned())).collect();
     let own = [Path::new("/home/me/.local/share/countersign").to_owned()];
     let home = Some(Path::new("/home/me"));
-    let context = Context { cwd: root, home, env: &env, own: &own, machine: &machine };
+    let context = ShellContext { cwd: root, home, env: &env, own: &own, machine: &machine };
     let command = row["input"]["command"].as_str().unwrap();
     let command =
         command.replace("{{WS}}", root.to_str().unwrap()).replace("/ws", root.to_str().unwrap());
     let analysis = analyse(&command, &context);
     let open = |effect: &Effect| match effect {
         Effect::Read(target) | Effect::ReadAll(target) => {
-            let open = target.place.side == Side::Inside || is_public(&target.path);
-            open && target.place.special != Some(Special::Secret)
+            let open = target.place.side == WorkspaceSide::Inside || is_public(&target.path);
+            open && target.place.special != Some(SensitiveKind::Secret)
         }
         _ => false,
     };

@@ -30,13 +30,13 @@ pub(super) fn expand(
 fn step(
     cwd: &Path,
     folders: &[String],
-    pieces: &[Piece],
+    pieces: &[GlobPiece],
     end: &str,
     take: &mut dyn FnMut() -> Option<()>,
 ) -> Option<Vec<String>> {
     let literal: Option<String> = pieces
         .iter()
-        .map(|piece| if let Piece::One(c) = piece { Some(*c) } else { None })
+        .map(|piece| if let GlobPiece::One(c) = piece { Some(*c) } else { None })
         .collect();
     let mut found = Vec::new();
     for folder in folders {
@@ -59,7 +59,7 @@ fn step(
 /// The names in a folder that match; hidden ones only where the pattern says so.
 fn matching(
     folder: &Path,
-    pieces: &[Piece],
+    pieces: &[GlobPiece],
     take: &mut dyn FnMut() -> Option<()>,
 ) -> Option<Vec<String>> {
     let listed = match std::fs::read_dir(folder) {
@@ -68,7 +68,7 @@ fn matching(
         // What is no folder, or gone, matches nothing.
         Err(_) => return Some(Vec::new()),
     };
-    let hidden = pieces.first() == Some(&Piece::One('.'));
+    let hidden = pieces.first() == Some(&GlobPiece::One('.'));
     let mut found = Vec::new();
     for entry in listed {
         take()?;
@@ -81,7 +81,7 @@ fn matching(
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum GlobPiece {
     One(char),
     Any,
     Many,
@@ -92,27 +92,27 @@ enum Piece {
     },
 }
 
-fn pieces(component: &str) -> Option<Vec<Piece>> {
+fn pieces(component: &str) -> Option<Vec<GlobPiece>> {
     let mut pieces = Vec::new();
     let mut chars = component.chars();
     while let Some(c) = chars.next() {
         pieces.push(match c {
-            '*' => Piece::Many,
-            '?' => Piece::Any,
-            '\\' => Piece::One(chars.next()?),
+            '*' => GlobPiece::Many,
+            '?' => GlobPiece::Any,
+            '\\' => GlobPiece::One(chars.next()?),
             '[' => {
                 let (set, rest) = set(chars.as_str())?;
                 chars = rest.chars();
                 set
             }
-            c => Piece::One(c),
+            c => GlobPiece::One(c),
         });
     }
     Some(pieces)
 }
 
 /// Reads what follows `[`. Classes and escapes in it are not read, nor is a bracket without an end.
-fn set(text: &str) -> Option<(Piece, &str)> {
+fn set(text: &str) -> Option<(GlobPiece, &str)> {
     let inner = text.strip_prefix(['!', '^']);
     let negated = inner.is_some();
     let inner = inner.unwrap_or(text);
@@ -135,10 +135,10 @@ fn set(text: &str) -> Option<(Piece, &str)> {
             }
         };
     }
-    Some((Piece::Set { ranges, negated }, rest))
+    Some((GlobPiece::Set { ranges, negated }, rest))
 }
 
-fn fits(pieces: &[Piece], name: &str) -> bool {
+fn fits(pieces: &[GlobPiece], name: &str) -> bool {
     let name: Vec<_> = name.chars().collect();
     // Which beginnings of the name the pattern so far fits.
     let mut reached: Vec<bool> = (0..=name.len()).map(|length| length == 0).collect();
@@ -148,10 +148,10 @@ fn fits(pieces: &[Piece], name: &str) -> bool {
         for (length, fits) in reached.iter().enumerate() {
             any |= fits;
             let (slot, holds) = match (piece, name.get(length)) {
-                (Piece::Many, _) => (length, any),
-                (Piece::One(c), Some(found)) => (length + 1, *fits && c == found),
-                (Piece::Any, Some(_)) => (length + 1, *fits),
-                (Piece::Set { ranges, negated }, Some(found)) => {
+                (GlobPiece::Many, _) => (length, any),
+                (GlobPiece::One(c), Some(found)) => (length + 1, *fits && c == found),
+                (GlobPiece::Any, Some(_)) => (length + 1, *fits),
+                (GlobPiece::Set { ranges, negated }, Some(found)) => {
                     let within = ranges.iter().any(|(from, to)| from <= found && found <= to);
                     (length + 1, *fits && within != *negated)
                 }

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::trees::Walk;
+use super::trees::BudgetedWalk;
 
 /// Returns what one component of a pattern matches in these folders, as the shell would: through
 /// links, and hidden names only where the pattern starts with a dot.
-pub(super) fn step(folders: &[PathBuf], name: &str, walk: &mut Walk<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn step(
+    folders: &[PathBuf],
+    name: &str,
+    walk: &mut BudgetedWalk<'_>,
+) -> Option<Vec<PathBuf>> {
     if !name.contains(['*', '?', '[', '\\']) {
         return Some(folders.iter().map(|folder| folder.join(name)).collect());
     }
@@ -35,21 +39,21 @@ pub(super) fn step(folders: &[PathBuf], name: &str, walk: &mut Walk<'_>) -> Opti
 
 /// One piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     One(char),
     Any,
     Many,
 }
 
 /// Reads a pattern. What stands in `[…]` is read differently in different locales: any character.
-fn pattern_of(name: &str) -> Option<Vec<Piece>> {
+fn pattern_of(name: &str) -> Option<Vec<PatternPiece>> {
     let mut pieces = Vec::new();
     let mut chars = name.chars();
     while let Some(c) = chars.next() {
         pieces.push(match c {
-            '*' => Piece::Many,
-            '?' => Piece::Any,
-            '\\' => Piece::One(chars.next()?),
+            '*' => PatternPiece::Many,
+            '?' => PatternPiece::Any,
+            '\\' => PatternPiece::One(chars.next()?),
             '[' => {
                 let rest = chars.as_str();
                 // Classes have brackets of their own, and without an end it is no bracket.
@@ -59,15 +63,15 @@ fn pattern_of(name: &str) -> Option<Vec<Piece>> {
                 let start = rest.trim_start_matches(['!', '^']);
                 let start = start.strip_prefix(']').unwrap_or(start);
                 chars = start.split_once(']')?.1.chars();
-                Piece::Any
+                PatternPiece::Any
             }
-            c => Piece::One(c),
+            c => PatternPiece::One(c),
         });
     }
     Some(pieces)
 }
 
-fn fits(pattern: &[Piece], name: &str) -> bool {
+fn fits(pattern: &[PatternPiece], name: &str) -> bool {
     let name: Vec<_> = name.chars().collect();
     // Which beginnings of the name the pattern so far fits.
     let mut reached: Vec<bool> = (0..=name.len()).map(|length| length == 0).collect();
@@ -78,14 +82,14 @@ fn fits(pattern: &[Piece], name: &str) -> bool {
             any |= fits;
             let one = |c: char| name.get(length) == Some(&c);
             match piece {
-                Piece::Many => next.get_mut(length).into_iter().for_each(|it| *it = any),
-                Piece::Any if *fits => {
+                PatternPiece::Many => next.get_mut(length).into_iter().for_each(|it| *it = any),
+                PatternPiece::Any if *fits => {
                     next.get_mut(length + 1).into_iter().for_each(|it| *it = true);
                 }
-                Piece::One(c) if *fits && one(*c) => {
+                PatternPiece::One(c) if *fits && one(*c) => {
                     next.get_mut(length + 1).into_iter().for_each(|it| *it = true);
                 }
-                Piece::Any | Piece::One(_) => {}
+                PatternPiece::Any | PatternPiece::One(_) => {}
             }
         }
         reached = next;

@@ -65,28 +65,36 @@ const ARGUING: &[&str] = &[
 ];
 
 /// A program that stands in for others, and the files that tell it which.
-struct Manager {
+struct VersionManager {
     name: &'static str,
     steered_by: &'static [&'static str],
     /// The variables that tell it, too.
     variables: &'static [&'static str],
 }
 
-const MANAGERS: &[Manager] = &[
-    Manager {
+const MANAGERS: &[VersionManager] = &[
+    VersionManager {
         name: "rustup",
         steered_by: &["rust-toolchain", "rust-toolchain.toml"],
         variables: &["RUSTUP_TOOLCHAIN"],
     },
-    Manager { name: "pyenv", steered_by: &[".python-version"], variables: &["PYENV_VERSION"] },
-    Manager { name: "rbenv", steered_by: &[".ruby-version"], variables: &["RBENV_VERSION"] },
-    Manager { name: "nodenv", steered_by: &[".node-version"], variables: &["NODENV_VERSION"] },
-    Manager {
+    VersionManager {
+        name: "pyenv",
+        steered_by: &[".python-version"],
+        variables: &["PYENV_VERSION"],
+    },
+    VersionManager { name: "rbenv", steered_by: &[".ruby-version"], variables: &["RBENV_VERSION"] },
+    VersionManager {
+        name: "nodenv",
+        steered_by: &[".node-version"],
+        variables: &["NODENV_VERSION"],
+    },
+    VersionManager {
         name: "fnm",
         steered_by: &[".node-version", ".nvmrc", "package.json"],
         variables: &[],
     },
-    Manager { name: "volta-shim", steered_by: &["package.json"], variables: &[] },
+    VersionManager { name: "volta-shim", steered_by: &["package.json"], variables: &[] },
 ];
 
 /// Programs that `rustup` stands in for, also where they are copies of it.
@@ -112,14 +120,14 @@ pub(super) enum FoundProgram {
     /// No folder has it, and none of them is the workspace's.
     Nowhere,
     /// The first that has its name can be trusted.
-    Trusted(Program),
+    Trusted(ResolvedProgram),
     /// It cannot be trusted, depends on where the command runs, or cannot be told.
     Unclear,
 }
 
 /// What stands behind a program's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Program {
+pub(super) enum ResolvedProgram {
     /// This file.
     Itself(PathBuf),
     /// A file that runs another, which these files choose.
@@ -134,7 +142,7 @@ pub(super) struct SearchPath {
 
 impl SearchPath {
     /// Reads `PATH`; none if it is not set.
-    pub(super) fn of(environment: &Environment) -> Option<Self> {
+    pub(super) fn from_environment(environment: &Environment) -> Option<Self> {
         let folders = environment.get("PATH")?.split(':').map(PathBuf::from);
         Some(Self { folders: folders.map(|it| Some(it).filter(|it| it.is_absolute())).collect() })
     }
@@ -181,7 +189,7 @@ fn trusted(
     name: &str,
     workspace: &Workspace,
     disk: &StatusCache,
-) -> Option<Program> {
+) -> Option<ResolvedProgram> {
     let real = disk.real_path(&folder.join(name))?;
     if disk.kind(&real) != Some(TreeKind::File) {
         return None;
@@ -212,7 +220,7 @@ fn is_kept(path: &Path, disk: &StatusCache) -> bool {
 }
 
 /// A program that is named like a manager, lies in its folder of stand-ins, or beside it.
-fn stand_in(folder: &Path, name: &str, real: &Path, disk: &StatusCache) -> Option<Program> {
+fn stand_in(folder: &Path, name: &str, real: &Path, disk: &StatusCache) -> Option<ResolvedProgram> {
     let named = real.file_name()?.to_str()?;
     let is_rust = RUST.contains(&name) && disk.status(&folder.join("rustup")).is_ok();
     let shims = real.components().rev().nth(1).is_some_and(|it| it.as_os_str() == "shims");
@@ -225,9 +233,9 @@ fn stand_in(folder: &Path, name: &str, real: &Path, disk: &StatusCache) -> Optio
     } else {
         MANAGERS.iter().map(|it| it.name).find(|manager| *manager == named)
     };
-    let Some(manager) = manager else { return Some(Program::Itself(real.to_owned())) };
+    let Some(manager) = manager else { return Some(ResolvedProgram::Itself(real.to_owned())) };
     let known = MANAGERS.iter().find(|it| it.name == manager)?;
-    Some(Program::StandIn { file: folder.join(name), steered_by: known.steered_by })
+    Some(ResolvedProgram::StandIn { file: folder.join(name), steered_by: known.steered_by })
 }
 
 /// Whether the environment makes programs load what may lie in the workspace, or read their
@@ -249,11 +257,11 @@ pub(super) fn is_steered(environment: &Environment, workspace: &Workspace) -> bo
 
 /// Whether the environment gives a program options of its own: settings of `rg`, the toolchain of a
 /// manager.
-pub(super) fn is_told(name: &str, program: &Program, environment: &Environment) -> bool {
+pub(super) fn is_told(name: &str, program: &ResolvedProgram, environment: &Environment) -> bool {
     let variables = match program {
-        Program::Itself(_) if name == "rg" => &["RIPGREP_CONFIG_PATH"][..],
-        Program::Itself(_) => &[],
-        Program::StandIn { steered_by, .. } => {
+        ResolvedProgram::Itself(_) if name == "rg" => &["RIPGREP_CONFIG_PATH"][..],
+        ResolvedProgram::Itself(_) => &[],
+        ResolvedProgram::StandIn { steered_by, .. } => {
             let manager = MANAGERS.iter().find(|it| it.steered_by == *steered_by);
             manager.map_or(&[][..], |it| it.variables)
         }

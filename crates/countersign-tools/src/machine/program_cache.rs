@@ -87,7 +87,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use super::super::Here;
+    use super::super::LocalMachine;
     use super::*;
     use crate::process::Environment;
     use crate::workspace::Workspace;
@@ -174,7 +174,7 @@ mod tests {
         }
 
         fn is_missing(&self, name: &str) -> bool {
-            Here::new(&self.workspace, &self.environment).is_missing(name)
+            LocalMachine::new(&self.workspace, &self.environment).is_missing(name)
         }
     }
 }

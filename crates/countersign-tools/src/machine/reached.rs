@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::shell::{Analysis, Context, Finding, Machine, analyse};
-use countersign_core::{Effect, Side, Special, Target};
+use countersign_core::shell::{CommandAnalysis, Machine, PartFinding, ShellContext, analyse};
+use countersign_core::{Effect, EffectTarget, SensitiveKind, WorkspaceSide};
 
-use super::Here;
+use super::LocalMachine;
 use crate::process::Environment;
 use crate::workspace::Workspace;
 
@@ -50,11 +50,11 @@ impl World {
         std::fs::write(file, text).unwrap();
     }
 
-    fn analysis(&self, command: &str) -> Analysis {
+    fn analysis(&self, command: &str) -> CommandAnalysis {
         let workspace = Workspace::new([self.root()]).unwrap();
-        let machine = Here::new(&workspace, &self.environment);
+        let machine = LocalMachine::new(&workspace, &self.environment);
         let cwd = self.root();
-        let context = Context { cwd: &cwd, home: None, env: &[], own: &[], machine: &machine };
+        let context = ShellContext { cwd: &cwd, home: None, env: &[], own: &[], machine: &machine };
         analyse(command, &context)
     }
 
@@ -72,7 +72,7 @@ impl World {
     /// Whether nobody is asked where edits are accepted.
     fn changes(&self, command: &str) -> bool {
         let analysis = self.analysis(command);
-        let proven = |it: &Finding| matches!(it, Finding::ReadOnly | Finding::Changes);
+        let proven = |it: &PartFinding| matches!(it, PartFinding::ReadOnly | PartFinding::Changes);
         analysis.floors.is_empty()
             && analysis.parts.iter().all(|part| proven(&part.finding))
             && analysis.effects.iter().all(|effect| is_open(effect) || is_edit(effect))
@@ -82,20 +82,22 @@ impl World {
 fn is_open(effect: &Effect) -> bool {
     match effect {
         Effect::Read(target) | Effect::ReadAll(target) => {
-            target.place.side == Side::Inside && target.place.special != Some(Special::Secret)
+            target.place.side == WorkspaceSide::Inside
+                && target.place.special != Some(SensitiveKind::Secret)
         }
         _ => false,
     }
 }
 
 fn is_edit(effect: &Effect) -> bool {
-    let ordinary = |target: &&Target| {
-        let guarded = matches!(target.place.special, Some(Special::Secret | Special::Protected));
-        target.place.side == Side::Inside && !guarded
+    let ordinary = |target: &&EffectTarget| {
+        let guarded =
+            matches!(target.place.special, Some(SensitiveKind::Secret | SensitiveKind::Protected));
+        target.place.side == WorkspaceSide::Inside && !guarded
     };
     match effect {
         Effect::Write(_) | Effect::Delete(_) | Effect::Rename { .. } => {
-            effect.changed().iter().all(ordinary)
+            effect.changed_targets().iter().all(ordinary)
         }
         _ => false,
     }
@@ -206,6 +208,9 @@ fn names_handed_on_by_xargs_are_opened() {
             "find -L . -name '*.rs' | xargs cat",
             "grep -rl x . | xargs cat",
             "rg -l --hidden x | xargs cat",
+            // Without a name it searches everything.
+            "find src -name '*.none' | xargs grep -rn x",
+            "find src/none -print0 | xargs -0 grep x -rl",
         ],
     );
     runs(
@@ -218,6 +223,8 @@ fn names_handed_on_by_xargs_are_opened() {
             "find src docs | xargs -I {} head -1 {}",
             "grep -rl fn src | xargs grep -n main",
             "rg -l fn | xargs wc -l",
+            "find src -name '*.none' | xargs -r grep -rn x",
+            "find src -name '*.none' | xargs -I {} grep -rn x {}",
         ],
     );
 }
@@ -411,7 +418,7 @@ fn a_tree_that_is_too_large_is_not_judged() {
     assert!(world.reads("grep -rn x src"));
     // What was looked at once costs nothing the second time.
     let workspace = Workspace::new([world.root()]).unwrap();
-    let here = Here::new(&workspace, &world.environment);
+    let here = LocalMachine::new(&workspace, &world.environment);
     assert!(here.tree(&world.root().join("big/1")).is_some());
     assert!(here.tree(&world.root()).is_none());
     assert!(here.tree(&world.root()).is_none() && here.tree(&world.root().join("big/1")).is_some());
@@ -430,7 +437,7 @@ fn programs_of_the_user_are_trusted_where_nobody_else_writes() {
     let workspace = Workspace::new([world.root()]).unwrap();
     let trusted = |path: &str, name: &str| {
         let environment = Environment::from(vec![("PATH".to_owned(), path.to_owned())]);
-        Here::new(&workspace, &environment).trusted_program(name).is_some()
+        LocalMachine::new(&workspace, &environment).trusted_program(name).is_some()
     };
     assert!(!trusted(&format!("{}:/usr/bin", shared.display()), "tool"));
     // A folder of the workspace may get a program of that name at any time.
@@ -445,7 +452,7 @@ fn variables_that_change_how_arguments_are_read_trust_nothing() {
     let trusted = |name: &str, program: &str| {
         let path = ("PATH".to_owned(), "/usr/bin:/bin".to_owned());
         let environment = Environment::from(vec![path, (name.to_owned(), "1".to_owned())]);
-        Here::new(&workspace, &environment).trusted_program(program).is_some()
+        LocalMachine::new(&workspace, &environment).trusted_program(program).is_some()
     };
     assert!(trusted("LANG", "ls") && trusted("RIPGREP_CONFIG_PATH", "ls"));
     assert!(!trusted("POSIXLY_CORRECT", "ls") && !trusted("TAR_OPTIONS", "tar"));
@@ -455,7 +462,7 @@ fn variables_that_change_how_arguments_are_read_trust_nothing() {
 fn files_above_are_found_as_far_as_the_workspace_goes() {
     let world = World::with(&["rust-toolchain.toml", "../go.mod"]);
     let workspace = Workspace::new([world.root()]).unwrap();
-    let here = Here::new(&workspace, &world.environment);
+    let here = LocalMachine::new(&workspace, &world.environment);
     let above = |folder: &str, name| here.has_file_above(&world.root().join(folder), &[name]);
     assert_eq!(above("sub", "rust-toolchain.toml"), Some(true));
     assert_eq!(above("sub", "go.mod"), Some(false));

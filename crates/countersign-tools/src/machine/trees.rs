@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use countersign_core::shell::{Search, Tree, TreeEntry, TreeKind};
-use countersign_core::{Special, Target};
+use countersign_core::shell::{FileTree, SearchScope, TreeEntry, TreeKind};
+use countersign_core::{EffectTarget, SensitiveKind};
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use rustix::time::{ClockId, clock_gettime};
@@ -30,37 +30,37 @@ const CLOCK_EVERY: usize = 128;
 
 /// What was looked at for one judgement.
 #[derive(Default)]
-pub(super) struct Trees {
-    budget: Mutex<Budget>,
-    known: Mutex<HashMap<PathBuf, Option<Arc<Tree>>>>,
-    searched: Mutex<Vec<Searched>>,
+pub(super) struct TreeCache {
+    budget: Mutex<WalkBudget>,
+    known: Mutex<HashMap<PathBuf, Option<Arc<FileTree>>>>,
+    searched: Mutex<Vec<SearchedSecrets>>,
 }
 
 /// A search and the secrets it opens.
-struct Searched {
+struct SearchedSecrets {
     cwd: PathBuf,
     folder: PathBuf,
-    search: Search,
-    found: Option<Vec<Target>>,
+    search: SearchScope,
+    found: Option<Vec<EffectTarget>>,
 }
 
 /// What is left of a judgement's looks at the disk.
-struct Budget {
+struct WalkBudget {
     entries: usize,
     processor_time: Duration,
     time: Duration,
 }
 
-impl Default for Budget {
+impl Default for WalkBudget {
     fn default() -> Self {
         Self { entries: MOST_ENTRIES, processor_time: MOST_PROCESSOR_TIME, time: MOST_TIME }
     }
 }
 
-impl Budget {
+impl WalkBudget {
     /// Takes what has passed since a moment.
-    fn take_time_since(&mut self, began: Moment) {
-        let now = Moment::now();
+    fn take_time_since(&mut self, began: ClockSample) {
+        let now = ClockSample::now();
         let worked = now.processor_time.saturating_sub(began.processor_time);
         self.processor_time = self.processor_time.saturating_sub(worked);
         self.time = self.time.saturating_sub(now.time.duration_since(began.time));
@@ -73,12 +73,12 @@ impl Budget {
 
 /// A moment on both clocks: the wall's, and that of the thread's own work.
 #[derive(Clone, Copy)]
-struct Moment {
+struct ClockSample {
     time: Instant,
     processor_time: Duration,
 }
 
-impl Moment {
+impl ClockSample {
     fn now() -> Self {
         let spent = clock_gettime(ClockId::ThreadCPUTime);
         // The clock of a thread starts at zero and never goes back.
@@ -88,13 +88,13 @@ impl Moment {
 }
 
 /// One walk, which takes from the budget as it goes.
-pub(super) struct Walk<'a> {
-    trees: &'a Trees,
-    began: Moment,
+pub(super) struct BudgetedWalk<'a> {
+    trees: &'a TreeCache,
+    began: ClockSample,
     taken: usize,
 }
 
-impl Walk<'_> {
+impl BudgetedWalk<'_> {
     /// Takes one entry; none when the budget is used up.
     pub(super) fn take(&mut self) -> Option<()> {
         let mut budget = self.trees.budget.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,20 +102,20 @@ impl Walk<'_> {
         self.taken += 1;
         if self.taken.is_multiple_of(CLOCK_EVERY) {
             budget.take_time_since(self.began);
-            self.began = Moment::now();
+            self.began = ClockSample::now();
         }
         budget.has_time().then_some(())
     }
 }
 
-impl Drop for Walk<'_> {
+impl Drop for BudgetedWalk<'_> {
     fn drop(&mut self) {
         let mut budget = self.trees.budget.lock().unwrap_or_else(PoisonError::into_inner);
         budget.take_time_since(self.began);
     }
 }
 
-impl Trees {
+impl TreeCache {
     /// Takes one entry for a single look, which needs no clock; none when the budget is used up.
     pub(super) fn take_one(&self) -> Option<()> {
         let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,12 +124,12 @@ impl Trees {
     }
 
     /// Begins a walk.
-    pub(super) fn walk(&self) -> Walk<'_> {
-        Walk { trees: self, began: Moment::now(), taken: 0 }
+    pub(super) fn walk(&self) -> BudgetedWalk<'_> {
+        BudgetedWalk { trees: self, began: ClockSample::now(), taken: 0 }
     }
 
     /// Returns what lies at a path and below it.
-    pub(super) fn below(&self, path: &Path, workspace: &Workspace) -> Option<Arc<Tree>> {
+    pub(super) fn below(&self, path: &Path, workspace: &Workspace) -> Option<Arc<FileTree>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
         if let Some(known) = known {
             return known;
@@ -140,7 +140,7 @@ impl Trees {
         found
     }
 
-    fn look_below(&self, path: &Path, workspace: &Workspace) -> Option<Tree> {
+    fn look_below(&self, path: &Path, workspace: &Workspace) -> Option<FileTree> {
         let kind = kind_at(path)?;
         let mut entries = Vec::new();
         let mut folders = if kind == TreeKind::Folder { vec![path.to_owned()] } else { Vec::new() };
@@ -160,7 +160,7 @@ impl Trees {
                 entries.push(TreeEntry { path, place, kind });
             }
         }
-        Some(Tree { kind, entries })
+        Some(FileTree { kind, entries })
     }
 
     /// Returns the secrets that `rg` opens below a folder. What decides is the very code it uses.
@@ -168,16 +168,17 @@ impl Trees {
         &self,
         cwd: &Path,
         folder: &Path,
-        search: &Search,
+        search: &SearchScope,
         workspace: &Workspace,
-    ) -> Option<Vec<Target>> {
+    ) -> Option<Vec<EffectTarget>> {
         let mut searched = self.searched.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |it: &&Searched| it.cwd == cwd && it.folder == folder && it.search == *search;
+        let same =
+            |it: &&SearchedSecrets| it.cwd == cwd && it.folder == folder && it.search == *search;
         if let Some(known) = searched.iter().find(same) {
             return known.found.clone();
         }
         let found = self.search(cwd, folder, search, workspace);
-        searched.push(Searched {
+        searched.push(SearchedSecrets {
             cwd: cwd.to_owned(),
             folder: folder.to_owned(),
             search: search.clone(),
@@ -190,9 +191,9 @@ impl Trees {
         &self,
         cwd: &Path,
         folder: &Path,
-        search: &Search,
+        search: &SearchScope,
         workspace: &Workspace,
-    ) -> Option<Vec<Target>> {
+    ) -> Option<Vec<EffectTarget>> {
         if kind_at(folder)? == TreeKind::Missing {
             return Some(Vec::new());
         }
@@ -220,8 +221,8 @@ impl Trees {
             let path = entry.ok()?.into_path();
             path.to_str()?;
             let place = workspace.place(&path);
-            if place.special == Some(Special::Secret) {
-                found.push(Target::new(path, place));
+            if place.special == Some(SensitiveKind::Secret) {
+                found.push(EffectTarget::new(path, place));
             }
         }
         Some(found)

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::process::Environment;
-use crate::sandbox::Network;
+use crate::sandbox::NetworkAccess;
 
 /// What is known of a launcher.
 #[derive(Debug, PartialEq, Eq)]
-struct Launcher {
+struct PackageLauncher {
     names: &'static [&'static str],
     /// The folders of a home that it writes to, each with the variable that names another.
     places: &'static [(&'static str, &'static str)],
@@ -17,14 +17,14 @@ struct Launcher {
     reluctant: Option<(&'static str, &'static str)>,
 }
 
-const LAUNCHERS: &[Launcher] = &[
-    Launcher {
+const LAUNCHERS: &[PackageLauncher] = &[
+    PackageLauncher {
         names: &["npm", "npx"],
         places: &[(".npm", "npm_config_cache")],
         offline: ("npm_config_offline", "true"),
         reluctant: Some(("npm_config_prefer_offline", "true")),
     },
-    Launcher {
+    PackageLauncher {
         names: &["uv", "uvx"],
         places: &[(".cache/uv", "UV_CACHE_DIR"), (".local/share/uv/tools", "UV_TOOL_DIR")],
         offline: ("UV_OFFLINE", "1"),
@@ -34,22 +34,22 @@ const LAUNCHERS: &[Launcher] = &[
 
 /// The cache of a launcher.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cache {
+pub(super) struct LauncherCache {
     /// The folders that are there.
     pub(super) folders: Vec<PathBuf>,
     /// The variables of those that are not.
     missing: Vec<&'static str>,
-    launcher: &'static Launcher,
+    launcher: &'static PackageLauncher,
 }
 
-impl Cache {
+impl LauncherCache {
     /// Returns what to set for the launcher. What is missing it has in a place that is gone afterwards.
-    pub(super) fn variables(&self, network: &Network) -> Vec<(String, String)> {
-        let Launcher { offline, reluctant, .. } = self.launcher;
+    pub(super) fn variables(&self, network: &NetworkAccess) -> Vec<(String, String)> {
+        let PackageLauncher { offline, reluctant, .. } = self.launcher;
         let fresh = self.missing.iter().map(|name| (*name, format!("/tmp/{name}")));
         let (name, value) = match network {
-            Network::Off => *offline,
-            Network::Hosts(_) | Network::Public => reluctant.unwrap_or_default(),
+            NetworkAccess::Off => *offline,
+            NetworkAccess::Hosts(_) | NetworkAccess::Public => reluctant.unwrap_or_default(),
         };
         let asks = (!name.is_empty()).then(|| (name, value.to_owned()));
         fresh.chain(asks).map(|(name, value)| (name.to_owned(), value)).collect()
@@ -57,10 +57,10 @@ impl Cache {
 }
 
 /// Returns the cache of a command, if it is a launcher.
-pub(super) fn of(command: &str, environment: &Environment) -> Option<Cache> {
+pub(super) fn cache_for_command(command: &str, environment: &Environment) -> Option<LauncherCache> {
     let name = Path::new(command).file_name()?.to_str()?;
     let launcher = LAUNCHERS.iter().find(|launcher| launcher.names.contains(&name))?;
-    let mut cache = Cache { folders: Vec::new(), missing: Vec::new(), launcher };
+    let mut cache = LauncherCache { folders: Vec::new(), missing: Vec::new(), launcher };
     for (below, variable) in launcher.places {
         let named = environment.get(variable).map(PathBuf::from);
         let usual = || environment.get("HOME").map(|home| Path::new(home).join(below));
@@ -83,21 +83,21 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let environment: Environment =
             [("HOME".to_owned(), home.path().display().to_string())].into_iter().collect();
-        let said = |cache: &Cache, network: &Network| {
+        let said = |cache: &LauncherCache, network: &NetworkAccess| {
             let set = cache.variables(network).into_iter();
             set.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
         };
-        let fresh = of("npx", &environment).unwrap();
+        let fresh = cache_for_command("npx", &environment).unwrap();
         let place = "npm_config_cache=/tmp/npm_config_cache";
-        assert_eq!(said(&fresh, &Network::Off), [place, "npm_config_offline=true"]);
-        assert_eq!(said(&fresh, &Network::Public), [place, "npm_config_prefer_offline=true"]);
+        assert_eq!(said(&fresh, &NetworkAccess::Off), [place, "npm_config_offline=true"]);
+        assert_eq!(said(&fresh, &NetworkAccess::Public), [place, "npm_config_prefer_offline=true"]);
         std::fs::create_dir_all(home.path().join(".cache/uv")).unwrap();
-        let known = of("/opt/bin/uvx", &environment).unwrap();
+        let known = cache_for_command("/opt/bin/uvx", &environment).unwrap();
         let folder = home.path().canonicalize().unwrap().join(".cache/uv");
         let tools = "UV_TOOL_DIR=/tmp/UV_TOOL_DIR";
-        assert_eq!(said(&known, &Network::Off), [tools, "UV_OFFLINE=1"]);
-        assert_eq!(said(&known, &Network::Public), [tools]);
+        assert_eq!(said(&known, &NetworkAccess::Off), [tools, "UV_OFFLINE=1"]);
+        assert_eq!(said(&known, &NetworkAccess::Public), [tools]);
         assert_eq!(known.folders, [folder]);
-        assert_eq!(of("node", &environment), None);
+        assert_eq!(cache_for_command("node", &environment), None);
     }
 }

@@ -3,16 +3,18 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::declared::{ANY_HOST, Declared, DeclaredProgram};
+use super::declaration::{ANY_HOST, McpProgramDeclaration, McpServerDeclaration};
 use super::{cache, pin};
-use crate::child;
+use crate::child_command;
 use crate::process::Environment;
-use crate::sandbox::{Confined, Level, Network, Sandbox, Start, View};
+use crate::sandbox::{
+    ChildView, CommandSpec, IsolationLevel, NetworkAccess, Sandbox, SandboxedCommand,
+};
 use crate::workspace::Workspace;
 
 /// What the programs of MCP servers are confined by.
 #[derive(Clone, Debug)]
-pub struct Confinement {
+pub struct McpConfinement {
     /// Where they run.
     pub sandbox: Sandbox,
     /// Whether one that cannot be held, or asks not to be, is refused.
@@ -21,15 +23,15 @@ pub struct Confinement {
     pub own: Vec<PathBuf>,
 }
 
-impl Confinement {
+impl McpConfinement {
     /// Returns that they run as they are.
     pub fn none() -> Self {
         Self { sandbox: Sandbox::off(), required: false, own: Vec::new() }
     }
 
     /// Says what a server can do here, for a person who is to consent to it.
-    pub fn told(&self, declared: &Declared) -> String {
-        let Declared::Program(program) = declared else {
+    pub fn describe_confinement(&self, declared: &McpServerDeclaration) -> String {
+        let McpServerDeclaration::Program(program) = declared else {
             return "It runs elsewhere: what it does there is not held by the sandbox.".to_owned();
         };
         if !program.sandbox {
@@ -40,18 +42,18 @@ impl Confinement {
         let files =
             if program.writes { "changes files of the workspace" } else { "changes no files" };
         let hosts = match (self.sandbox.level(), network(program)) {
-            (Level::None, _) => {
+            (IsolationLevel::None, _) => {
                 return "There is NO SANDBOX here: it can do anything you can, which is to read your keys and to \
                         approve calls in your place."
                     .to_owned();
             }
-            (Level::Fence, _) | (_, Network::Off) => "reaches no network".to_owned(),
-            (_, Network::Hosts(hosts)) => format!("reaches {}", hosts.join(", ")),
-            (_, Network::Public) => "reaches any public host".to_owned(),
+            (IsolationLevel::Fence, _) | (_, NetworkAccess::Off) => "reaches no network".to_owned(),
+            (_, NetworkAccess::Hosts(hosts)) => format!("reaches {}", hosts.join(", ")),
+            (_, NetworkAccess::Public) => "reaches any public host".to_owned(),
         };
         let keys = match self.sandbox.level() {
-            Level::Fence => " Keys within the workspace are not hidden from it.",
-            Level::None | Level::View | Level::Full => "",
+            IsolationLevel::Fence => " Keys within the workspace are not hidden from it.",
+            IsolationLevel::None | IsolationLevel::View | IsolationLevel::Full => "",
         };
         format!("It runs in the sandbox: it {files} and {hosts}.{keys}")
     }
@@ -59,10 +61,10 @@ impl Confinement {
     /// Returns how a program is started. Looks at the disk.
     pub(super) async fn confined(
         &self,
-        program: &DeclaredProgram,
+        program: &McpProgramDeclaration,
         root: &Path,
         environment: &Environment,
-    ) -> io::Result<Confined> {
+    ) -> io::Result<SandboxedCommand> {
         let (this, program, root) = (self.clone(), program.clone(), root.to_owned());
         let environment = environment.clone();
         let confining =
@@ -72,47 +74,51 @@ impl Confinement {
 
     fn confine(
         &self,
-        declared: &DeclaredProgram,
+        declared: &McpProgramDeclaration,
         root: &Path,
         environment: &Environment,
-    ) -> io::Result<Confined> {
+    ) -> io::Result<SandboxedCommand> {
         let sandbox = if declared.sandbox { self.sandbox.clone() } else { Sandbox::off() };
         if self.required && !sandbox.level().holds() {
             let why = if declared.sandbox { "there is none" } else { "it asks to run outside" };
             return Err(io::Error::other(format!("the sandbox is required here, and {why}")));
         }
         let missing = || io::Error::new(io::ErrorKind::NotFound, "there is no such program");
-        let program = child::program(&declared.command, root, environment).ok_or_else(missing)?;
-        let start = Start { program: &program, arguments: &declared.args, cwd: root, environment };
+        let program =
+            child_command::program(&declared.command, root, environment).ok_or_else(missing)?;
+        let start =
+            CommandSpec { program: &program, arguments: &declared.args, cwd: root, environment };
         let home = environment.get("HOME").map(Path::new);
         let workspace = Workspace::new([root.to_owned()]).map_err(io::Error::other)?;
         let workspace = workspace.keeping_out_of(self.own.iter().cloned());
         // What is started was consented to, wherever it lies.
         let files: Vec<_> =
             [program.clone()].into_iter().chain(pin::words(declared, root)).collect();
-        let view = View::of(&workspace, home).lasting().seeing(&files);
+        let view = ChildView::for_workspace(&workspace, home)
+            .for_long_running()
+            .with_visible_files(&files);
         let view = view.with_network(network(declared));
-        let view = if declared.writes { view } else { view.looking() };
+        let view = if declared.writes { view } else { view.with_read_only_roots() };
         let mut set = Vec::new();
-        let view = match cache::of(&declared.command, environment) {
+        let view = match cache::cache_for_command(&declared.command, environment) {
             Some(cache) if sandbox.level().holds() => {
                 set = cache.variables(&network(declared));
-                cache.folders.iter().fold(view, |view, folder| view.borrowing(folder))
+                cache.folders.iter().fold(view, |view, folder| view.with_borrowed_folder(folder))
             }
             _ => view,
         };
         // What the declaration sets counts more.
         set.extend(declared.env.clone());
-        sandbox.confine(&view, &start)?.giving(&set)
+        sandbox.confine(&view, &start)?.with_variables(&set)
     }
 }
 
-fn network(program: &DeclaredProgram) -> Network {
+fn network(program: &McpProgramDeclaration) -> NetworkAccess {
     if program.hosts.iter().any(|host| host == ANY_HOST) {
-        return Network::Public;
+        return NetworkAccess::Public;
     }
     match &program.hosts[..] {
-        [] => Network::Off,
-        hosts => Network::Hosts(hosts.to_vec()),
+        [] => NetworkAccess::Off,
+        hosts => NetworkAccess::Hosts(hosts.to_vec()),
     }
 }

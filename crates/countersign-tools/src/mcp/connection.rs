@@ -21,10 +21,10 @@ use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::confinement::Confinement;
-use super::declared::{Declared, DeclaredUrl};
-use super::pin::PinnedTool;
-use crate::process::{Companion, Environment};
+use super::confinement::McpConfinement;
+use super::declaration::{McpServerDeclaration, McpUrlDeclaration};
+use super::pin::McpToolPin;
+use crate::process::{CompanionProcess, Environment};
 
 /// How long a server may take to be ready, and to list its tools.
 const READY: Duration = Duration::from_secs(30);
@@ -65,19 +65,19 @@ fn said(complaints: &str) -> String {
 }
 
 /// A server that was reached.
-pub(super) struct Connection {
-    client: RunningService<RoleClient, Listener>,
+pub(super) struct McpConnection {
+    client: RunningService<RoleClient, McpClientHandler>,
     /// None where it is reached by HTTP. Its group is ended with this.
-    companion: Option<Companion>,
+    companion: Option<CompanionProcess>,
     is_stale: Arc<AtomicBool>,
 }
 
 /// Hears what a server says by itself. It asks us for nothing: we offer nothing.
-struct Listener {
+struct McpClientHandler {
     is_stale: Arc<AtomicBool>,
 }
 
-impl ClientHandler for Listener {
+impl ClientHandler for McpClientHandler {
     fn get_info(&self) -> ClientConfig {
         let version = env!("CARGO_PKG_VERSION");
         ClientConfig::new(
@@ -91,27 +91,27 @@ impl ClientHandler for Listener {
     }
 }
 
-impl Connection {
+impl McpConnection {
     /// Reaches a server. Programs start in the workspace's folder, confined as they are declared.
     pub(super) async fn open(
-        declared: &Declared,
+        declared: &McpServerDeclaration,
         root: &Path,
         environment: &Environment,
-        confinement: &Confinement,
+        confinement: &McpConfinement,
     ) -> Result<Self, McpError> {
         let is_stale = Arc::new(AtomicBool::new(false));
-        let listener = Listener { is_stale: Arc::clone(&is_stale) };
+        let listener = McpClientHandler { is_stale: Arc::clone(&is_stale) };
         let (client, companion) = match declared {
-            Declared::Program(program) => {
+            McpServerDeclaration::Program(program) => {
                 let confined = confinement.confined(program, root, environment).await?;
-                let (companion, talk) = Companion::start(confined, root)?;
+                let (companion, talk) = CompanionProcess::start(confined, root)?;
                 let transport =
                     AsyncRwTransport::new(talk.from, talk.to).with_max_line_length(MESSAGE_LIMIT);
                 let client = timeout(READY, listener.serve(transport)).await;
                 let client = client.map_err(|_| McpError::Late(READY))?;
                 (client.map_err(|error| talk_error(&error, Some(&companion)))?, Some(companion))
             }
-            Declared::Url(DeclaredUrl { url, headers }) => {
+            McpServerDeclaration::Url(McpUrlDeclaration { url, headers }) => {
                 let transport = http(url, headers)?;
                 let client = timeout(READY, listener.serve(transport)).await;
                 let client = client.map_err(|_| McpError::Late(READY))?;
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// Lists the tools as they describe themselves now.
-    pub(super) async fn tools(&self) -> Result<Vec<PinnedTool>, McpError> {
+    pub(super) async fn tools(&self) -> Result<Vec<McpToolPin>, McpError> {
         self.is_stale.store(false, Ordering::Release);
         let listed = timeout(READY, self.client.list_all_tools()).await;
         let listed = listed.map_err(|_| McpError::Late(READY))?;
@@ -138,7 +138,7 @@ impl Connection {
             let why = format!("it has {} tools, the limit is {TOOLS}", listed.len());
             return Err(McpError::Talk { why, complaints: String::new() });
         }
-        let tools = listed.into_iter().map(|tool| PinnedTool {
+        let tools = listed.into_iter().map(|tool| McpToolPin {
             name: tool.name.into_owned(),
             description: tool.description.map(Cow::into_owned).unwrap_or_default(),
             input_schema: Value::Object(JsonObject::clone(&tool.input_schema)),
@@ -180,8 +180,8 @@ impl Connection {
     }
 }
 
-fn talk_error(error: &dyn std::error::Error, companion: Option<&Companion>) -> McpError {
-    let complaints = companion.map(Companion::complaints).unwrap_or_default();
+fn talk_error(error: &dyn std::error::Error, companion: Option<&CompanionProcess>) -> McpError {
+    let complaints = companion.map(CompanionProcess::complaints).unwrap_or_default();
     McpError::Talk { why: error.to_string(), complaints }
 }
 

@@ -10,8 +10,8 @@ use countersign_core::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::declared::{Declared, DeclaredProgram};
-use crate::child;
+use super::declaration::{McpProgramDeclaration, McpServerDeclaration};
+use crate::child_command;
 use crate::process::Environment;
 
 /// Above this many bytes a file is not pinned: it cannot be one that is run.
@@ -19,20 +19,20 @@ const FILE_LIMIT: u64 = 1024 * 1024 * 1024;
 
 /// A server as it was consented to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pin {
+pub struct McpServerPin {
     /// How it is reached.
-    pub declared: Declared,
+    pub declared: McpServerDeclaration,
     /// The program and those of its words that are files, each with what was in it.
     pub files: BTreeMap<PathBuf, Digest>,
     /// What it calls itself.
     pub server: String,
     /// Its tools, as they described themselves.
-    pub tools: Vec<PinnedTool>,
+    pub tools: Vec<McpToolPin>,
 }
 
 /// A tool as it described itself when a person looked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PinnedTool {
+pub struct McpToolPin {
     /// Its name at the server.
     pub name: String,
     /// What the model is told of it.
@@ -44,9 +44,9 @@ pub struct PinnedTool {
 /// The pins of all workspaces, by root and by the server's name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Pins(BTreeMap<String, BTreeMap<String, Pin>>);
+pub struct McpPinFile(BTreeMap<String, BTreeMap<String, McpServerPin>>);
 
-impl Pins {
+impl McpPinFile {
     /// Reads the file; none is there until something is pinned.
     pub fn read(file: &Path) -> io::Result<Self> {
         match std::fs::read(file) {
@@ -57,17 +57,17 @@ impl Pins {
     }
 
     /// Returns the pin of a server.
-    pub fn get(&self, root: &Path, name: &str) -> Option<&Pin> {
+    pub fn get(&self, root: &Path, name: &str) -> Option<&McpServerPin> {
         self.0.get(root.to_str()?)?.get(name)
     }
 
     /// Returns the pins of a workspace.
-    pub fn of(&self, root: &Path) -> impl Iterator<Item = (&String, &Pin)> {
+    pub fn for_root(&self, root: &Path) -> impl Iterator<Item = (&String, &McpServerPin)> {
         root.to_str().and_then(|root| self.0.get(root)).into_iter().flatten()
     }
 
     /// Sets the pin of a server, or takes it away.
-    pub fn set(&mut self, root: &Path, name: &str, pin: Option<Pin>) -> io::Result<()> {
+    pub fn set(&mut self, root: &Path, name: &str, pin: Option<McpServerPin>) -> io::Result<()> {
         let root = root.to_str().ok_or_else(|| io::Error::other("the path is not UTF-8"))?;
         let pins = self.0.entry(root.to_owned()).or_default();
         match pin {
@@ -104,22 +104,26 @@ impl Pins {
 /// Returns what is in the files that starting a server runs: the program, and every word that names a
 /// file. What those load in turn is theirs to answer for.
 pub(super) fn files(
-    declared: &Declared,
+    declared: &McpServerDeclaration,
     root: &Path,
     environment: &Environment,
 ) -> io::Result<BTreeMap<PathBuf, Digest>> {
-    let Declared::Program(declared) = declared else { return Ok(BTreeMap::new()) };
+    let McpServerDeclaration::Program(declared) = declared else { return Ok(BTreeMap::new()) };
     let missing = || {
         let why = format!("there is no program `{}`", declared.command);
         io::Error::new(ErrorKind::NotFound, why)
     };
-    let program = child::program(&declared.command, root, environment).ok_or_else(missing)?;
+    let program =
+        child_command::program(&declared.command, root, environment).ok_or_else(missing)?;
     let files = std::iter::once(program).chain(words(declared, root));
     files.map(|path| Ok((path.clone(), digest(&path)?))).collect()
 }
 
 /// Returns those words of a program that name files.
-pub(super) fn words(declared: &DeclaredProgram, root: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn words(
+    declared: &McpProgramDeclaration,
+    root: &Path,
+) -> impl Iterator<Item = PathBuf> {
     declared.args.iter().map(|word| root.join(word)).filter(|path| path.is_file())
 }
 
@@ -128,5 +132,5 @@ fn digest(path: &Path) -> io::Result<Digest> {
     if !metadata.is_file() || metadata.len() > FILE_LIMIT {
         return Err(io::Error::other(format!("`{}` cannot be pinned", path.display())));
     }
-    Ok(Digest::of(&std::fs::read(path)?))
+    Ok(Digest::for_bytes(&std::fs::read(path)?))
 }

@@ -1,6 +1,6 @@
 //! Tools of MCP servers: their names are known, what they do is not.
 
-use countersign_core::{Effect, Invalid, Plan, Planner, Preview, ToolCall};
+use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall};
 use serde_json::Value;
 
 use crate::input;
@@ -31,24 +31,24 @@ impl McpTool {
             .then(|| Self { server: server.to_owned(), tool: tool.to_owned() })
     }
 
-    fn check(call: &ToolCall) -> Result<(), Invalid> {
+    fn check(call: &ToolCall) -> Result<(), InvalidCall> {
         match &call.input {
             Value::Object(_) => Ok(()),
-            _ => Err(Invalid("the input is not an object: send the tool's fields".to_owned())),
+            _ => Err(InvalidCall("the input is not an object: send the tool's fields".to_owned())),
         }
     }
 }
 
 impl Planner for McpTool {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         Self::check(call)?;
         let Self { server, tool } = self;
         let why = format!("what the MCP tool `{tool}` of the server `{server}` does is not known");
         let summary = format!("Call `{tool}` of the MCP server `{server}`");
-        Ok(Plan::new(vec![Effect::Opaque { why }], summary))
+        Ok(CallPlan::new(vec![Effect::Opaque { why }], summary))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Self::check(call)?;
         Ok(input::as_preview(call))
     }

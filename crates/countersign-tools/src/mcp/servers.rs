@@ -8,10 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::Mutex;
 
-use super::confinement::Confinement;
-use super::connection::{Connection, McpError};
-use super::declared::{Declared, NotDeclared, declare};
-use super::pin::{self, Pin, PinnedTool, Pins};
+use super::confinement::McpConfinement;
+use super::connection::{McpConnection, McpError};
+use super::declaration::{McpDeclarationError, McpServerDeclaration, parse_declarations};
+use super::pin::{self, McpPinFile, McpServerPin, McpToolPin};
 use super::tool::PinnedServerTool;
 use crate::process::Environment;
 use crate::tool::ToolError;
@@ -22,7 +22,7 @@ const WORKSPACE_FILE: &str = "countersign.toml";
 
 /// How a declared server stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TrustStatus {
     /// A person has consented to it as it is declared.
     Pinned,
     /// A person has consented to it as it was declared once; it is not used.
@@ -38,63 +38,69 @@ pub struct McpServers {
     /// The user's own file, whose servers every workspace has.
     user: Option<PathBuf>,
     environment: Environment,
-    confinement: Confinement,
-    running: RwLock<HashMap<Key, Slot>>,
+    confinement: McpConfinement,
+    running: RwLock<HashMap<McpServerKey, McpServerSlot>>,
 }
 
 /// One server of one workspace.
-type Key = (PathBuf, String);
+type McpServerKey = (PathBuf, String);
 
 /// Where a server runs, if it does; whoever starts it holds the lock.
-type Slot = Arc<Mutex<Option<Running>>>;
+type McpServerSlot = Arc<Mutex<Option<RunningMcpServer>>>;
 
-struct Running {
-    connection: Arc<Connection>,
+struct RunningMcpServer {
+    connection: Arc<McpConnection>,
     /// What it was started as.
-    pin: Pin,
+    pin: McpServerPin,
     /// Its tools, as they described themselves last.
-    tools: Vec<PinnedTool>,
+    tools: Vec<McpToolPin>,
 }
 
 impl McpServers {
     /// Returns the servers whose pins are in a file; programs see `environment`, and run as they are.
     pub fn new(pins: PathBuf, user: Option<PathBuf>, environment: Environment) -> Self {
-        let confinement = Confinement::none();
+        let confinement = McpConfinement::none();
         Self { pins, user, environment, confinement, running: RwLock::default() }
     }
 
     /// Confines what they run.
     #[must_use]
-    pub fn confined_by(self, confinement: Confinement) -> Self {
+    pub fn confined_by(self, confinement: McpConfinement) -> Self {
         Self { confinement, ..self }
     }
 
     /// Returns what they are confined by.
-    pub fn confinement(&self) -> &Confinement {
+    pub fn confinement(&self) -> &McpConfinement {
         &self.confinement
     }
 
     /// Returns what is declared for a workspace. Where both files name a server, the user's counts.
-    pub fn declared(&self, root: &Path) -> Result<BTreeMap<String, Declared>, NotDeclared> {
+    pub fn declared(
+        &self,
+        root: &Path,
+    ) -> Result<BTreeMap<String, McpServerDeclaration>, McpDeclarationError> {
         let mut found = BTreeMap::new();
         let own = root.join(WORKSPACE_FILE);
         for file in [Some(&own), self.user.as_ref()].into_iter().flatten() {
             // One that cannot be read declares nothing; that it cannot is told with its rules.
             if let Ok(text) = std::fs::read_to_string(file) {
-                found.extend(declare(&text)?);
+                found.extend(parse_declarations(&text)?);
             }
         }
         Ok(found)
     }
 
     /// Returns how each declared server of a workspace stands.
-    pub fn standings(&self, root: &Path) -> Result<Vec<(String, Declared, Standing)>, NotDeclared> {
+    pub fn trust_statuses(
+        &self,
+        root: &Path,
+    ) -> Result<Vec<(String, McpServerDeclaration, TrustStatus)>, McpDeclarationError> {
         let pins = self.pins();
-        let stands = |(name, declared): (String, Declared)| {
+        let stands = |(name, declared): (String, McpServerDeclaration)| {
             let standing = match pins.get(root, &name) {
-                Some(pin) if pin.declared == declared => Standing::Pinned,
-                Some(_) => Standing::Changed,
-                None => Standing::New,
+                Some(pin) if pin.declared == declared => TrustStatus::Pinned,
+                Some(_) => TrustStatus::Changed,
+                None => TrustStatus::New,
             };
             (name, declared, standing)
         };
@@ -109,7 +115,8 @@ impl McpServers {
             BTreeMap::new()
         });
         let pins = self.pins();
-        let pinned = pins.of(root).filter(|(name, pin)| declared.get(*name) == Some(&pin.declared));
+        let pinned =
+            pins.for_root(root).filter(|(name, pin)| declared.get(*name) == Some(&pin.declared));
         pinned
             .flat_map(|(name, pin)| pin.tools.iter().map(move |tool| (name, tool)))
             .filter_map(|(name, tool)| PinnedServerTool::new(Arc::clone(self), root, name, tool))
@@ -117,28 +124,32 @@ impl McpServers {
     }
 
     /// Reaches a server and looks at it: what a person is to consent to.
-    pub async fn look(&self, root: &Path, declared: &Declared) -> Result<Pin, McpError> {
+    pub async fn inspect_server(
+        &self,
+        root: &Path,
+        declared: &McpServerDeclaration,
+    ) -> Result<McpServerPin, McpError> {
         let files = self.files(root, declared).await?;
         let connection = self.open(root, declared).await?;
         let (server, tools) = (connection.server(), connection.tools().await?);
-        Ok(Pin { declared: declared.clone(), files, server, tools })
+        Ok(McpServerPin { declared: declared.clone(), files, server, tools })
     }
 
     /// Keeps what a person has consented to, or forgets it.
-    pub fn pin(&self, root: &Path, name: &str, pin: Option<Pin>) -> io::Result<()> {
-        let mut pins = Pins::read(&self.pins)?;
+    pub fn pin(&self, root: &Path, name: &str, pin: Option<McpServerPin>) -> io::Result<()> {
+        let mut pins = McpPinFile::read(&self.pins)?;
         pins.set(root, name, pin)?;
         pins.write(&self.pins)
     }
 
     /// Returns the pin of a server.
-    pub fn pinned(&self, root: &Path, name: &str) -> Option<Pin> {
+    pub fn pinned(&self, root: &Path, name: &str) -> Option<McpServerPin> {
         self.pins().get(root, name).cloned()
     }
 
     /// Ends all servers that run.
     pub async fn close(&self) {
-        let running: Vec<Slot> = {
+        let running: Vec<McpServerSlot> = {
             let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
             running.drain().map(|(_, slot)| slot).collect()
         };
@@ -152,7 +163,7 @@ impl McpServers {
         &self,
         root: &Path,
         server: &str,
-        tool: &PinnedTool,
+        tool: &McpToolPin,
         arguments: JsonObject,
     ) -> Result<CallToolResult, ToolError> {
         let connection = self.connection(root, server, tool).await?;
@@ -165,8 +176,8 @@ impl McpServers {
         &self,
         root: &Path,
         server: &str,
-        tool: &PinnedTool,
-    ) -> Result<Arc<Connection>, ToolError> {
+        tool: &McpToolPin,
+    ) -> Result<Arc<McpConnection>, ToolError> {
         let slot = self.slot(root, server);
         let mut slot = slot.lock().await;
         let pin = self.still_pinned(root, server)?;
@@ -187,7 +198,12 @@ impl McpServers {
         Ok(Arc::clone(&running.connection))
     }
 
-    async fn start(&self, root: &Path, server: &str, pin: Pin) -> Result<Running, ToolError> {
+    async fn start(
+        &self,
+        root: &Path,
+        server: &str,
+        pin: McpServerPin,
+    ) -> Result<RunningMcpServer, ToolError> {
         let failed = |error: McpError| failed("start the MCP server", server, &error);
         if self.files(root, &pin.declared).await.map_err(failed)? != pin.files {
             return Err(changed(server, "what starting it would run"));
@@ -195,15 +211,19 @@ impl McpServers {
         let opened = self.open(root, &pin.declared).await;
         let connection = Arc::new(opened.map_err(failed)?);
         let tools = connection.tools().await.map_err(failed)?;
-        Ok(Running { connection, pin, tools })
+        Ok(RunningMcpServer { connection, pin, tools })
     }
 
-    async fn open(&self, root: &Path, declared: &Declared) -> Result<Connection, McpError> {
-        Connection::open(declared, root, &self.environment, &self.confinement).await
+    async fn open(
+        &self,
+        root: &Path,
+        declared: &McpServerDeclaration,
+    ) -> Result<McpConnection, McpError> {
+        McpConnection::open(declared, root, &self.environment, &self.confinement).await
     }
 
     /// Returns the pin that holds now: it may have been taken back, or the file changed.
-    fn still_pinned(&self, root: &Path, server: &str) -> Result<Pin, ToolError> {
+    fn still_pinned(&self, root: &Path, server: &str) -> Result<McpServerPin, ToolError> {
         let pin = self.pinned(root, server);
         let declared = self.declared(root).unwrap_or_default();
         match pin.filter(|pin| declared.get(server) == Some(&pin.declared)) {
@@ -215,7 +235,7 @@ impl McpServers {
     async fn files(
         &self,
         root: &Path,
-        declared: &Declared,
+        declared: &McpServerDeclaration,
     ) -> Result<BTreeMap<PathBuf, countersign_core::Digest>, McpError> {
         let (declared, root) = (declared.clone(), root.to_owned());
         let environment = self.environment.clone();
@@ -224,17 +244,17 @@ impl McpServers {
         Ok(reading.await.map_err(io::Error::other)??)
     }
 
-    fn slot(&self, root: &Path, server: &str) -> Slot {
+    fn slot(&self, root: &Path, server: &str) -> McpServerSlot {
         let key = (root.to_owned(), server.to_owned());
         let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(running.entry(key).or_default())
     }
 
     /// A file that cannot be read pins nothing.
-    fn pins(&self) -> Pins {
-        Pins::read(&self.pins).unwrap_or_else(|error| {
+    fn pins(&self) -> McpPinFile {
+        McpPinFile::read(&self.pins).unwrap_or_else(|error| {
             tracing::warn!(%error, "the pins of MCP servers cannot be read");
-            Pins::default()
+            McpPinFile::default()
         })
     }
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    Attachment, AttachmentKind, Invalid, Plan, Planner, Preview, ToolCall, ToolOutput,
+    Attachment, AttachmentKind, CallPlan, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
 };
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::pin::PinnedTool;
+use super::pin::McpToolPin;
 use super::planner::McpTool;
 use super::servers::McpServers;
-use crate::capped::cap;
-use crate::tool::{Cleared, Tool, ToolError};
+use crate::tool::{Tool, ToolError, VerifiedPermit};
+use crate::truncate::cap;
 
 /// Above this many characters the model's API refuses a name.
 const NAME_LIMIT: usize = 64;
@@ -32,7 +32,7 @@ pub(super) struct PinnedServerTool {
     servers: Arc<McpServers>,
     root: PathBuf,
     server: String,
-    tool: PinnedTool,
+    tool: McpToolPin,
     name: String,
     planner: McpTool,
 }
@@ -43,7 +43,7 @@ impl PinnedServerTool {
         servers: Arc<McpServers>,
         root: &Path,
         server: &str,
-        tool: &PinnedTool,
+        tool: &McpToolPin,
     ) -> Option<Self> {
         let name = format!("mcp__{server}__{}", tool.name);
         let planner = McpTool::named(&name)?;
@@ -60,11 +60,11 @@ impl PinnedServerTool {
 }
 
 impl Planner for PinnedServerTool {
-    fn plan(&self, call: &ToolCall) -> Result<Plan, Invalid> {
+    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         self.planner.plan(call)
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.planner.preview(call)
     }
 }
@@ -89,7 +89,7 @@ impl Tool for PinnedServerTool {
 
     async fn run(
         &self,
-        permit: Cleared,
+        permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let Value::Object(arguments) = permit.call().input.clone() else {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use countersign_core::{Digest, Invalid};
+use countersign_core::{Digest, InvalidCall};
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use serde_json::value::RawValue;
@@ -12,24 +12,24 @@ use serde_json::{Map, Serializer, Value, json};
 use super::CellType;
 
 /// A notebook and where its parts are in its text.
-pub(super) struct Notebook<'a> {
+pub(super) struct JupyterNotebook<'a> {
     content: &'a str,
     /// Where the list of cells is.
     list: Range<usize>,
-    cells: Vec<Cell<'a>>,
+    cells: Vec<NotebookCell<'a>>,
     /// Whether cells have ids.
     has_ids: bool,
     /// What one level is indented by; none where all is on one line.
     indent: Option<&'a str>,
 }
 
-struct Cell<'a> {
+struct NotebookCell<'a> {
     at: Range<usize>,
-    parts: Parts<'a>,
+    parts: CellParts<'a>,
 }
 
 #[derive(Deserialize)]
-struct Root<'a> {
+struct NotebookRoot<'a> {
     #[serde(borrow)]
     cells: &'a RawValue,
     #[serde(default)]
@@ -40,7 +40,7 @@ struct Root<'a> {
 
 /// The parts of a cell that are looked at, as they are written; what is `null` is not there.
 #[derive(Deserialize)]
-struct Parts<'a> {
+struct CellParts<'a> {
     #[serde(borrow, default)]
     id: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -62,20 +62,20 @@ impl CellType {
     }
 }
 
-fn invalid(why: impl Into<String>) -> Invalid {
-    Invalid(why.into())
+fn invalid(why: impl Into<String>) -> InvalidCall {
+    InvalidCall(why.into())
 }
 
-impl<'a> Notebook<'a> {
-    pub(super) fn read(content: &'a str) -> Result<Self, Invalid> {
-        let root: Root<'a> = serde_json::from_str(content).map_err(|error| {
+impl<'a> JupyterNotebook<'a> {
+    pub(super) fn read(content: &'a str) -> Result<Self, InvalidCall> {
+        let root: NotebookRoot<'a> = serde_json::from_str(content).map_err(|error| {
             invalid(format!("this is no notebook of version 4 with a list `cells`: {error}"))
         })?;
         let no_cells = |error| invalid(format!("`cells` is no list of cells: {error}"));
         let raw: Vec<&RawValue> = serde_json::from_str(root.cells.get()).map_err(no_cells)?;
         let cell = |raw: &&'a RawValue| {
             let parts = serde_json::from_str(raw.get()).map_err(no_cells)?;
-            Ok(Cell { at: span(content, raw.get()), parts })
+            Ok(NotebookCell { at: span(content, raw.get()), parts })
         };
         let cells = raw.iter().map(cell).collect::<Result<_, _>>()?;
         let number = |value: &Value| value.as_u64().unwrap_or_default();
@@ -94,8 +94,8 @@ impl<'a> Notebook<'a> {
         cell: Option<&str>,
         kind: Option<CellType>,
         source: &str,
-    ) -> Result<String, Invalid> {
-        let Cell { at, parts } = self.cell(cell)?;
+    ) -> Result<String, InvalidCall> {
+        let NotebookCell { at, parts } = self.cell(cell)?;
         if kind.is_some_and(|kind| parts.cell_type != kind.name()) || parts.source.is_none() {
             return self.rebuild(at.clone(), kind, source);
         }
@@ -122,7 +122,7 @@ impl<'a> Notebook<'a> {
         at: Range<usize>,
         kind: Option<CellType>,
         source: &str,
-    ) -> Result<String, Invalid> {
+    ) -> Result<String, InvalidCall> {
         let old = self.content.get(at.clone()).unwrap_or_default();
         let mut cell: Map<String, Value> = serde_json::from_str(old)
             .map_err(|error| invalid(format!("the cell is no object: {error}")))?;
@@ -149,7 +149,7 @@ impl<'a> Notebook<'a> {
         after: Option<&str>,
         kind: CellType,
         source: &str,
-    ) -> Result<String, Invalid> {
+    ) -> Result<String, InvalidCall> {
         let at = match after {
             Some(cell) => self.position(Some(cell))? + 1,
             None => 0,
@@ -196,7 +196,7 @@ impl<'a> Notebook<'a> {
         cell
     }
 
-    pub(super) fn delete(&self, cell: Option<&str>) -> Result<String, Invalid> {
+    pub(super) fn delete(&self, cell: Option<&str>) -> Result<String, InvalidCall> {
         // The first cell is a fair guess for a text, not for a loss.
         let cell = cell.ok_or_else(|| invalid("`cell_id` is missing: say which cell to delete"))?;
         let at = self.position(Some(cell))?;
@@ -212,13 +212,13 @@ impl<'a> Notebook<'a> {
         Ok(self.spliced(vec![(place, left.to_owned())]))
     }
 
-    fn cell(&self, cell: Option<&str>) -> Result<&Cell<'a>, Invalid> {
+    fn cell(&self, cell: Option<&str>) -> Result<&NotebookCell<'a>, InvalidCall> {
         let at = self.position(cell)?;
         self.cells.get(at).ok_or_else(|| invalid(format!("there is no cell {at}")))
     }
 
     /// Returns where a cell is: by its id, else by its number as in `cell-0`, else the first.
-    fn position(&self, cell: Option<&str>) -> Result<usize, Invalid> {
+    fn position(&self, cell: Option<&str>) -> Result<usize, InvalidCall> {
         let Some(id) = cell else {
             return if self.cells.is_empty() {
                 Err(invalid("the notebook has no cell yet: insert one"))
@@ -240,7 +240,7 @@ impl<'a> Notebook<'a> {
     /// Returns an id that is the same in the preview and in the run.
     fn new_id(&self, at: usize, source: &str) -> String {
         let parts = [at.to_string(), self.cells.len().to_string(), source.to_owned()];
-        let digest = Digest::of_parts(parts.iter().map(String::as_bytes));
+        let digest = Digest::for_parts(parts.iter().map(String::as_bytes));
         digest.as_str().chars().take(8).collect()
     }
 
@@ -269,7 +269,7 @@ impl<'a> Notebook<'a> {
     }
 
     /// Writes a value as the notebook would, over several lines if it is to be spread.
-    fn written(&self, value: &Value, spread: bool, margin: &str) -> Result<String, Invalid> {
+    fn written(&self, value: &Value, spread: bool, margin: &str) -> Result<String, InvalidCall> {
         let mut out = Vec::new();
         let done = match self.indent.filter(|_| spread) {
             Some(indent) => {

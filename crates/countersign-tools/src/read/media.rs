@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use countersign_core::{Attachment, AttachmentKind, ToolOutput};
 
 use super::pdf;
-use super::picture::Picture;
+use super::picture::PictureHeader;
 use crate::disk::DiskError;
 use crate::text::size;
 use crate::tool::ToolError;
@@ -30,14 +30,14 @@ const PAGES: usize = 100;
 
 /// What a file is that is shown as such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Media {
+pub(crate) enum MediaKind {
     Picture(&'static str),
     Document,
 }
 
-impl Media {
+impl MediaKind {
     /// Tells by the first bytes of a file what it is; its name says nothing.
-    pub(crate) fn of(start: &[u8]) -> Option<Self> {
+    pub(crate) fn from_first_bytes(start: &[u8]) -> Option<Self> {
         match start {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => {
                 Some(Self::Picture("image/png"))
@@ -70,7 +70,7 @@ impl Media {
         let mut bytes = start.to_vec();
         if length <= self.limit() {
             let read = rest.take(self.limit()).read_to_end(&mut bytes);
-            read.map_err(|error| DiskError::Io("read", error).at(path))?;
+            read.map_err(|error| DiskError::Io("read", error).into_tool_error(path))?;
         }
         let length = length.max(bytes.len() as u64);
         self.attach(path, &bytes, length).map_err(ToolError::invalid)
@@ -95,7 +95,7 @@ impl Media {
         }
         let (text, kind, media_type) = match self {
             Self::Picture(media_type) => {
-                let Picture { width, height } = Picture::read(media_type, bytes)
+                let PictureHeader { width, height } = PictureHeader::read(media_type, bytes)
                     .ok_or_else(|| format!("`{path}` is damaged or cut off: it cannot be shown"))?;
                 if width.max(height) > SIDE {
                     return Err(format!(
@@ -113,7 +113,11 @@ impl Media {
             }
         };
         let data = STANDARD.encode(bytes);
-        Ok(ToolOutput::ok(text).with(Attachment { kind, media_type: media_type.to_owned(), data }))
+        Ok(ToolOutput::ok(text).with_attachment(Attachment {
+            kind,
+            media_type: media_type.to_owned(),
+            data,
+        }))
     }
 }
 
@@ -139,13 +143,22 @@ mod tests {
 
     #[test]
     fn the_first_bytes_tell_what_a_file_is() {
-        assert_eq!(Media::of(b"\x89PNG\r\n\x1a\n"), Some(Media::Picture("image/png")));
-        assert_eq!(Media::of(b"\xff\xd8\xff\xe0"), Some(Media::Picture("image/jpeg")));
-        assert_eq!(Media::of(b"GIF89a"), Some(Media::Picture("image/gif")));
-        assert_eq!(Media::of(b"RIFF\0\0\0\0WEBPVP8 "), Some(Media::Picture("image/webp")));
-        assert_eq!(Media::of(b"%PDF-1.7"), Some(Media::Document));
+        assert_eq!(
+            MediaKind::from_first_bytes(b"\x89PNG\r\n\x1a\n"),
+            Some(MediaKind::Picture("image/png"))
+        );
+        assert_eq!(
+            MediaKind::from_first_bytes(b"\xff\xd8\xff\xe0"),
+            Some(MediaKind::Picture("image/jpeg"))
+        );
+        assert_eq!(MediaKind::from_first_bytes(b"GIF89a"), Some(MediaKind::Picture("image/gif")));
+        assert_eq!(
+            MediaKind::from_first_bytes(b"RIFF\0\0\0\0WEBPVP8 "),
+            Some(MediaKind::Picture("image/webp"))
+        );
+        assert_eq!(MediaKind::from_first_bytes(b"%PDF-1.7"), Some(MediaKind::Document));
         for other in [b"".as_slice(), b"PNG", b"RIFF\0\0\0\0WAVE", b"GIF90a", b"<svg"] {
-            assert_eq!(Media::of(other), None);
+            assert_eq!(MediaKind::from_first_bytes(other), None);
         }
     }
 }

@@ -10,9 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use countersign_core::ToolOutput;
 use serde_json::Value;
 
-use super::media::Media;
-use crate::capped::cap;
-use crate::text::Text;
+use super::media::MediaKind;
+use crate::text::DecodedText;
+use crate::truncate::cap;
 
 /// Above this many bytes a notebook is shown as the text it is.
 const LIMIT: u64 = 32 * 1024 * 1024;
@@ -33,7 +33,7 @@ pub(super) fn is_one(path: &Path) -> bool {
 pub(super) fn show(start: &[u8], rest: &mut File) -> io::Result<Option<ToolOutput>> {
     let mut bytes = start.to_vec();
     rest.take(LIMIT).read_to_end(&mut bytes)?;
-    let text = Text::decode(&bytes).ok().map(|text| text.content);
+    let text = DecodedText::decode(&bytes).ok().map(|text| text.content);
     let notebook: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
     let cells = notebook.as_ref().and_then(|it| it.get("cells")).and_then(Value::as_array);
     Ok(cells.map(|cells| shown(cells)))
@@ -79,7 +79,7 @@ fn show_picture(id: &str, output: &Value, answer: &mut ToolOutput) {
     let packed: String = joined(Some(data)).split_ascii_whitespace().collect();
     let shown = STANDARD.decode(packed).ok().and_then(|bytes| {
         let fits = answer.attachments.len() < PICTURES;
-        let media = Media::of(&bytes).filter(|_| fits)?;
+        let media = MediaKind::from_first_bytes(&bytes).filter(|_| fits)?;
         media.attach("output", &bytes, bytes.len() as u64).ok()
     });
     match shown {

@@ -2,12 +2,12 @@
 
 /// What the headers of a picture say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Picture {
+pub(super) struct PictureHeader {
     pub(super) width: u32,
     pub(super) height: u32,
 }
 
-impl Picture {
+impl PictureHeader {
     /// Reads the headers; none where they are damaged or the picture is cut off.
     pub(super) fn read(media_type: &str, bytes: &[u8]) -> Option<Self> {
         let found = match media_type {
@@ -30,8 +30,8 @@ fn big(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Chunks follow one another up to `IEND`.
-fn png(bytes: &[u8]) -> Option<Picture> {
-    let picture = Picture { width: big(bytes, 16)?, height: big(bytes, 20)? };
+fn png(bytes: &[u8]) -> Option<PictureHeader> {
+    let picture = PictureHeader { width: big(bytes, 16)?, height: big(bytes, 20)? };
     let mut at = 8_usize;
     loop {
         let length = usize::try_from(big(bytes, at)?).ok()?;
@@ -47,7 +47,7 @@ fn png(bytes: &[u8]) -> Option<Picture> {
 }
 
 /// Segments follow one another; the one that starts the frame has the size.
-fn jpeg(bytes: &[u8]) -> Option<Picture> {
+fn jpeg(bytes: &[u8]) -> Option<PictureHeader> {
     let is_whole = bytes.windows(2).rev().any(|two| two == [0xff, 0xd9]);
     let mut at = 2_usize;
     loop {
@@ -62,7 +62,7 @@ fn jpeg(bytes: &[u8]) -> Option<Picture> {
             0xc0..=0xcf if !matches!(kind, 0xc4 | 0xc8 | 0xcc) => {
                 let height = u16::from_be_bytes(array(bytes, at + 5)?);
                 let width = u16::from_be_bytes(array(bytes, at + 7)?);
-                let picture = Picture { width: width.into(), height: height.into() };
+                let picture = PictureHeader { width: width.into(), height: height.into() };
                 return is_whole.then_some(picture);
             }
             // The picture itself or its end, and no size before it.
@@ -72,31 +72,31 @@ fn jpeg(bytes: &[u8]) -> Option<Picture> {
     }
 }
 
-fn gif(bytes: &[u8]) -> Option<Picture> {
+fn gif(bytes: &[u8]) -> Option<PictureHeader> {
     let side = |at| array(bytes, at).map(|two| u32::from(u16::from_le_bytes(two)));
     let is_whole = bytes.iter().rev().any(|byte| *byte == 0x3b);
-    is_whole.then_some(Picture { width: side(6)?, height: side(8)? })
+    is_whole.then_some(PictureHeader { width: side(6)?, height: side(8)? })
 }
 
-fn webp(bytes: &[u8]) -> Option<Picture> {
+fn webp(bytes: &[u8]) -> Option<PictureHeader> {
     let length = u32::from_le_bytes(array(bytes, 4)?);
     let is_whole = usize::try_from(length).ok()?.checked_add(8)? <= bytes.len() + 1;
     let kind: [u8; 4] = array(bytes, 12)?;
     let picture = match &kind {
         b"VP8 " => {
             let side = |at| array(bytes, at).map(|two| u32::from(u16::from_le_bytes(two) & 0x3fff));
-            Picture { width: side(26)?, height: side(28)? }
+            PictureHeader { width: side(26)?, height: side(28)? }
         }
         b"VP8L" => {
             let bits = u32::from_le_bytes(array(bytes, 21)?);
-            Picture { width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1 }
+            PictureHeader { width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1 }
         }
         b"VP8X" => {
             let side = |at| {
                 array(bytes, at)
                     .map(|[low, middle, high]| u32::from_le_bytes([low, middle, high, 0]))
             };
-            Picture { width: side(24)? + 1, height: side(27)? + 1 }
+            PictureHeader { width: side(24)? + 1, height: side(27)? + 1 }
         }
         _ => return None,
     };
@@ -124,27 +124,27 @@ mod tests {
 
     #[test]
     fn headers_tell_the_size() {
-        let size = Some(Picture { width: 2, height: 3 });
-        assert_eq!(Picture::read("image/png", &png()), size);
-        assert_eq!(Picture::read("image/jpeg", JPEG), size);
-        assert_eq!(Picture::read("image/gif", GIF), size);
-        assert_eq!(Picture::read("image/webp", WEBP), size);
+        let size = Some(PictureHeader { width: 2, height: 3 });
+        assert_eq!(PictureHeader::read("image/png", &png()), size);
+        assert_eq!(PictureHeader::read("image/jpeg", JPEG), size);
+        assert_eq!(PictureHeader::read("image/gif", GIF), size);
+        assert_eq!(PictureHeader::read("image/webp", WEBP), size);
     }
 
     #[test]
     fn what_is_cut_off_is_no_picture() {
         for end in 0..png().len() {
-            assert_eq!(Picture::read("image/png", &png()[..end]), None, "{end}");
+            assert_eq!(PictureHeader::read("image/png", &png()[..end]), None, "{end}");
         }
-        assert_eq!(Picture::read("image/jpeg", &JPEG[..JPEG.len() - 2]), None);
-        assert_eq!(Picture::read("image/webp", &WEBP[..WEBP.len() - 3]), None);
+        assert_eq!(PictureHeader::read("image/jpeg", &JPEG[..JPEG.len() - 2]), None);
+        assert_eq!(PictureHeader::read("image/webp", &WEBP[..WEBP.len() - 3]), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             for kind in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
-                Picture::read(kind, &bytes);
+                PictureHeader::read(kind, &bytes);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The part of a file that is shown, picked from a stream of text.
 
-use crate::capped::start;
 use crate::text::push_numbered;
+use crate::truncate::start;
 
 /// Above this many characters a line is cut.
 const LINE_LIMIT: usize = 2000;
@@ -14,7 +14,7 @@ const COUNT_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Picks lines from a text that comes in pieces.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct LineWindow {
     from: usize,
     /// The first line that is not shown any more.
     until: usize,
@@ -29,7 +29,7 @@ pub(super) struct Window {
     counted_behind: usize,
 }
 
-impl Window {
+impl LineWindow {
     pub(super) fn new(from: usize, limit: usize) -> Self {
         Self {
             from,

@@ -3,15 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use countersign_core::{DiffPreview, Digest, Effect, FileState, Place, Target, ToolOutput};
+use countersign_core::{
+    DiffPreview, Digest, Effect, EffectTarget, FileState, PathClass, ToolOutput,
+};
 
 use super::layer;
-use super::reader::Reader;
-use super::stage::Stage;
-use crate::disk::{DiskError, Standing};
+use super::overlay_folders::RehearsalOverlay;
+use super::reader::LayerReader;
+use crate::disk::{DiskError, FileSnapshot};
 use crate::text::size;
 use crate::tool::ToolError;
-use crate::transaction::Step;
+use crate::transaction::FileStep;
 
 /// How many files are shown, and how much of them is read.
 const FILES: usize = 200;
@@ -19,16 +21,16 @@ const BYTES: u64 = 64 * 1024 * 1024;
 
 /// One difference.
 #[derive(Debug)]
-pub(super) struct Difference {
+pub(super) struct WorkspaceDifference {
     /// As it is shown.
     pub(super) name: String,
     /// Where it is.
     pub(super) path: PathBuf,
-    pub(super) what: What,
+    pub(super) what: DifferenceKind,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum DifferenceKind {
     /// A file has come or is another, with what lies at `from`.
     File { from: PathBuf, was: FileState, is: FileState },
     /// A link has come where nothing was.
@@ -43,8 +45,8 @@ pub(super) enum What {
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct Differences {
-    all: Vec<Difference>,
+pub(super) struct WorkspaceDiff {
+    all: Vec<WorkspaceDifference>,
     shown: Vec<DiffPreview>,
     /// How many files are not shown, and how many bytes were read.
     more: usize,
@@ -55,16 +57,16 @@ pub(super) struct Differences {
     hindrance: Option<String>,
 }
 
-impl Differences {
+impl WorkspaceDiff {
     /// Reads what lies on a stage. Blocks.
-    pub(super) fn of(stage: &Stage) -> io::Result<Self> {
+    pub(super) fn from_overlay(stage: &RehearsalOverlay) -> io::Result<Self> {
         let mut found = Self::default();
         let roots: Vec<_> = stage.layers().collect();
         for (root, upper) in &roots {
             let entries = layer::entries(upper)?;
             // A file is shown by the shortest name that says where it is.
             let base = if roots.len() == 1 { root } else { Path::new("/") };
-            Reader { stage, root, upper, base, entries: &entries }.read(&mut found)?;
+            LayerReader { stage, root, upper, base, entries: &entries }.read(&mut found)?;
         }
         Ok(found)
     }
@@ -86,12 +88,14 @@ impl Differences {
 
     /// Returns what a diff does not show: folders that come and go, and what git keeps for itself.
     pub(super) fn folders(&self) -> Vec<String> {
-        let line = |it: &Difference| match it.what {
-            What::Folder { .. } => Some(format!("new folder `{}`", it.name)),
-            What::NoFolder { .. } => Some(format!("folder `{}` removed", it.name)),
-            What::File { .. } | What::Link { .. } | What::Gone { .. } => None,
+        let line = |it: &WorkspaceDifference| match it.what {
+            DifferenceKind::Folder { .. } => Some(format!("new folder `{}`", it.name)),
+            DifferenceKind::NoFolder { .. } => Some(format!("folder `{}` removed", it.name)),
+            DifferenceKind::File { .. }
+            | DifferenceKind::Link { .. }
+            | DifferenceKind::Gone { .. } => None,
         };
-        let own = |it: &&Difference| !is_of_git(&it.path);
+        let own = |it: &&WorkspaceDifference| !is_of_git(&it.path);
         let mut lines: Vec<_> = self.all.iter().filter(own).filter_map(line).collect();
         if self.of_git > 0 {
             lines.push(format!("{} of git's own in `.git`", files(self.of_git)));
@@ -100,13 +104,15 @@ impl Differences {
     }
 
     /// Returns what it does to files.
-    pub(super) fn effects(&self, stage: &Stage) -> Vec<Effect> {
+    pub(super) fn effects(&self, stage: &RehearsalOverlay) -> Vec<Effect> {
         let roots: Vec<PathBuf> = stage.layers().map(|(root, _)| root.to_owned()).collect();
-        let target = |path: &Path| Target::new(path, Place::of(path, &roots));
-        let effect = |it: &Difference| match it.what {
-            What::File { .. } | What::Link { .. } => Some(Effect::Write(target(&it.path))),
-            What::Gone { .. } => Some(Effect::Delete(target(&it.path))),
-            What::Folder { .. } | What::NoFolder { .. } => None,
+        let target = |path: &Path| EffectTarget::new(path, PathClass::from_path(path, &roots));
+        let effect = |it: &WorkspaceDifference| match it.what {
+            DifferenceKind::File { .. } | DifferenceKind::Link { .. } => {
+                Some(Effect::Write(target(&it.path)))
+            }
+            DifferenceKind::Gone { .. } => Some(Effect::Delete(target(&it.path))),
+            DifferenceKind::Folder { .. } | DifferenceKind::NoFolder { .. } => None,
         };
         self.all.iter().filter_map(effect).collect()
     }
@@ -117,21 +123,22 @@ impl Differences {
         let each =
             self.all.iter().map(|it| format!("{}\0{}", it.path.display(), it.what.written()));
         let each: Vec<String> = each.collect();
-        Digest::of_parts(said.into_iter().chain(each.iter().map(String::as_bytes)))
+        Digest::for_parts(said.into_iter().chain(each.iter().map(String::as_bytes)))
     }
 
     /// Returns the steps that make it so, on files that are still what they were.
-    pub(super) fn into_steps(self) -> Result<Vec<Step>, ToolError> {
+    pub(super) fn into_steps(self) -> Result<Vec<FileStep>, ToolError> {
         let mut steps = Vec::new();
         // What takes the place of a folder comes after it is gone, and what lies in one after it is there.
-        let (gone, come): (Vec<_>, Vec<_>) = self.all.into_iter().partition(Difference::is_gone);
+        let (gone, come): (Vec<_>, Vec<_>) =
+            self.all.into_iter().partition(WorkspaceDifference::is_gone);
         for difference in gone.into_iter().rev().chain(come) {
             difference.into_steps(&mut steps)?;
         }
         Ok(steps)
     }
 
-    pub(super) fn add(&mut self, difference: Difference) {
+    pub(super) fn add(&mut self, difference: WorkspaceDifference) {
         self.all.push(difference);
     }
 
@@ -158,7 +165,7 @@ impl Differences {
     }
 }
 
-impl What {
+impl DifferenceKind {
     fn written(&self) -> String {
         let state = |state: &FileState| serde_json::to_string(state).unwrap_or_default();
         match self {
@@ -171,34 +178,36 @@ impl What {
     }
 }
 
-impl Difference {
+impl WorkspaceDifference {
     fn is_gone(&self) -> bool {
-        matches!(self.what, What::Gone { .. } | What::NoFolder { .. })
+        matches!(self.what, DifferenceKind::Gone { .. } | DifferenceKind::NoFolder { .. })
     }
 
-    fn into_steps(self, steps: &mut Vec<Step>) -> Result<(), ToolError> {
+    fn into_steps(self, steps: &mut Vec<FileStep>) -> Result<(), ToolError> {
         let Self { name: path, path: at, what } = self;
-        let in_words = |error: DiskError| error.at(&path);
+        let in_words = |error: DiskError| error.into_tool_error(&path);
         match what {
-            What::Folder { mode } => steps.push(Step::MakeFolder { path, at, mode }),
-            What::NoFolder { mode } => steps.push(Step::RemoveFolder { path, at, mode }),
-            What::Link { to } => {
-                let standing = Standing::read(&at).map_err(in_words)?;
-                steps.push(Step::Link { path, standing, to });
+            DifferenceKind::Folder { mode } => steps.push(FileStep::MakeFolder { path, at, mode }),
+            DifferenceKind::NoFolder { mode } => {
+                steps.push(FileStep::RemoveFolder { path, at, mode });
             }
-            What::Gone { was } => {
-                let standing = as_it_was(&at, &was).map_err(in_words)?;
-                steps.push(Step::Delete { path, standing });
+            DifferenceKind::Link { to } => {
+                let standing = FileSnapshot::read(&at).map_err(in_words)?;
+                steps.push(FileStep::Link { path, standing, to });
             }
-            What::File { from, was, is } => {
+            DifferenceKind::Gone { was } => {
                 let standing = as_it_was(&at, &was).map_err(in_words)?;
-                let new = Standing::read(&from).map_err(in_words)?;
+                steps.push(FileStep::Delete { path, standing });
+            }
+            DifferenceKind::File { from, was, is } => {
+                let standing = as_it_was(&at, &was).map_err(in_words)?;
+                let new = FileSnapshot::read(&from).map_err(in_words)?;
                 let bytes = new.snapshot.map(|new| new.bytes).unwrap_or_default();
                 let (name, file) = (path.clone(), at);
-                steps.push(Step::Write { path, standing, bytes, executable: None });
+                steps.push(FileStep::Write { path, standing, bytes, executable: None });
                 if let (was, FileState::File { mode, .. }) = (was, is) {
                     let was = if let FileState::File { mode, .. } = was { mode } else { mode };
-                    steps.push(Step::Mode { path: name, at: file, was, mode });
+                    steps.push(FileStep::Mode { path: name, at: file, was, mode });
                 }
             }
         }
@@ -206,8 +215,8 @@ impl Difference {
     }
 }
 
-fn as_it_was(path: &Path, was: &FileState) -> Result<Standing, DiskError> {
-    let standing = Standing::read(path)?;
+fn as_it_was(path: &Path, was: &FileState) -> Result<FileSnapshot, DiskError> {
+    let standing = FileSnapshot::read(path)?;
     if standing.state() == *was { Ok(standing) } else { Err(DiskError::Changed) }
 }
 

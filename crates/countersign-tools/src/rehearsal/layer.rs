@@ -12,12 +12,12 @@ const MOST: usize = 20_000;
 const OPAQUE: &str = "user.overlay.opaque";
 
 /// One entry, by its path below the root.
-pub(super) struct Entry {
+pub(super) struct LayerEntry {
     pub(super) path: PathBuf,
-    pub(super) kind: Kind,
+    pub(super) kind: LayerEntryKind,
 }
 
-pub(super) enum Kind {
+pub(super) enum LayerEntryKind {
     File,
     Link,
     /// A folder; alone if it hides what lay at its place.
@@ -32,21 +32,21 @@ pub(super) enum Kind {
 }
 
 /// Returns all entries, folders before what is in them.
-pub(super) fn entries(upper: &Path) -> io::Result<Vec<Entry>> {
+pub(super) fn entries(upper: &Path) -> io::Result<Vec<LayerEntry>> {
     let mut found = Vec::new();
     read(upper, Path::new(""), &mut found)?;
     Ok(found)
 }
 
-fn read(upper: &Path, below: &Path, found: &mut Vec<Entry>) -> io::Result<()> {
+fn read(upper: &Path, below: &Path, found: &mut Vec<LayerEntry>) -> io::Result<()> {
     let names = fs::read_dir(upper.join(below))?.map(|entry| entry.map(|it| it.file_name()));
     let mut names: Vec<_> = names.collect::<io::Result<_>>()?;
     names.sort();
     for name in names {
         let path = below.join(name);
         let kind = kind(&upper.join(&path))?;
-        let is_folder = matches!(kind, Kind::Folder { .. });
-        found.push(Entry { path: path.clone(), kind });
+        let is_folder = matches!(kind, LayerEntryKind::Folder { .. });
+        found.push(LayerEntry { path: path.clone(), kind });
         if found.len() > MOST {
             return Err(io::Error::other(format!("it changed more than {MOST} files")));
         }
@@ -57,19 +57,19 @@ fn read(upper: &Path, below: &Path, found: &mut Vec<Entry>) -> io::Result<()> {
     Ok(())
 }
 
-fn kind(path: &Path) -> io::Result<Kind> {
+fn kind(path: &Path) -> io::Result<LayerEntryKind> {
     let metadata = path.symlink_metadata()?;
     let kind = metadata.file_type();
     Ok(if kind.is_file() {
-        Kind::File
+        LayerEntryKind::File
     } else if kind.is_symlink() {
-        Kind::Link
+        LayerEntryKind::Link
     } else if kind.is_dir() {
-        Kind::Folder { mode: mode(&metadata), alone: is_alone(path) }
+        LayerEntryKind::Folder { mode: mode(&metadata), alone: is_alone(path) }
     } else if kind.is_char_device() && metadata.rdev() == 0 {
-        Kind::Gone
+        LayerEntryKind::Gone
     } else {
-        Kind::Odd
+        LayerEntryKind::Odd
     })
 }
 

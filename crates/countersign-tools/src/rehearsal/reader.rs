@@ -4,30 +4,30 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use countersign_core::{DiffPreview, FileState, Place, Special};
+use countersign_core::{DiffPreview, FileState, PathClass, SensitiveKind};
 
-use super::differences::{Difference, Differences, What};
-use super::layer::{self, Entry, Kind};
-use super::stage::Stage;
-use crate::disk::{DiskError, Standing};
+use super::differences::{DifferenceKind, WorkspaceDiff, WorkspaceDifference};
+use super::layer::{self, LayerEntry, LayerEntryKind};
+use super::overlay_folders::RehearsalOverlay;
+use crate::disk::{DiskError, FileSnapshot};
 use crate::file_diff;
 
 /// A layer and what it lies over.
-pub(super) struct Reader<'a> {
-    pub(super) stage: &'a Stage,
+pub(super) struct LayerReader<'a> {
+    pub(super) stage: &'a RehearsalOverlay,
     pub(super) root: &'a Path,
     pub(super) upper: &'a Path,
     pub(super) base: &'a Path,
-    pub(super) entries: &'a [Entry],
+    pub(super) entries: &'a [LayerEntry],
 }
 
-impl Reader<'_> {
+impl LayerReader<'_> {
     /// Adds what it holds to what was found.
-    pub(super) fn read(&self, found: &mut Differences) -> io::Result<()> {
+    pub(super) fn read(&self, found: &mut WorkspaceDiff) -> io::Result<()> {
         self.entries.iter().try_for_each(|entry| self.take(entry, found))
     }
 
-    fn take(&self, entry: &Entry, found: &mut Differences) -> io::Result<()> {
+    fn take(&self, entry: &LayerEntry, found: &mut WorkspaceDiff) -> io::Result<()> {
         let (path, from) = (self.root.join(&entry.path), self.upper.join(&entry.path));
         if let Some(guarded) = self.new_guarded(&path) {
             found.hinder(format!(
@@ -37,18 +37,18 @@ impl Reader<'_> {
             ));
         }
         match entry.kind {
-            Kind::File => self.file(&path, from, found),
-            Kind::Link => self.link(&path, &from, found)?,
-            Kind::Folder { mode, alone } => self.folder(&path, mode, alone, found)?,
-            Kind::Gone => self.gone(&path, found)?,
-            Kind::Odd => self.odd(&path, "it makes a device, a FIFO or a socket", found),
+            LayerEntryKind::File => self.file(&path, from, found),
+            LayerEntryKind::Link => self.link(&path, &from, found)?,
+            LayerEntryKind::Folder { mode, alone } => self.folder(&path, mode, alone, found)?,
+            LayerEntryKind::Gone => self.gone(&path, found)?,
+            LayerEntryKind::Odd => self.odd(&path, "it makes a device, a FIFO or a socket", found),
         }
         Ok(())
     }
 
-    fn file(&self, path: &Path, from: PathBuf, found: &mut Differences) {
+    fn file(&self, path: &Path, from: PathBuf, found: &mut WorkspaceDiff) {
         let name = self.name(path);
-        let (old, new) = match (Standing::read(path), Standing::read(&from)) {
+        let (old, new) = match (FileSnapshot::read(path), FileSnapshot::read(&from)) {
             (Ok(old), Ok(new)) => (old, new),
             (Err(DiskError::Folder), _) => {
                 return self.odd(path, "it puts a file in the place of a folder", found);
@@ -69,16 +69,16 @@ impl Reader<'_> {
         }
         found.show(path, length(&old) + length(&new), shown);
         let path = path.to_owned();
-        found.add(Difference { name, path, what: What::File { from, was, is } });
+        found.add(WorkspaceDifference { name, path, what: DifferenceKind::File { from, was, is } });
     }
 
-    fn link(&self, path: &Path, from: &Path, found: &mut Differences) -> io::Result<()> {
+    fn link(&self, path: &Path, from: &Path, found: &mut WorkspaceDiff) -> io::Result<()> {
         let to = fs::read_link(from)?;
         if fs::read_link(path).is_ok_and(|old| old == to) {
             return Ok(());
         }
-        let (Ok(standing @ Standing { snapshot: None, .. }), Some(to)) =
-            (Standing::read(path), to.to_str())
+        let (Ok(standing @ FileSnapshot { snapshot: None, .. }), Some(to)) =
+            (FileSnapshot::read(path), to.to_str())
         else {
             self.odd(path, "it changes where a link leads", found);
             return Ok(());
@@ -87,8 +87,8 @@ impl Reader<'_> {
         let shown = DiffPreview::new(name.clone(), None, to, standing.preimage());
         let shown = DiffPreview { link_target: Some(to.to_owned()), ..shown };
         found.show(path, 0, shown);
-        let (path, what) = (path.to_owned(), What::Link { to: to.to_owned() });
-        found.add(Difference { name, path, what });
+        let (path, what) = (path.to_owned(), DifferenceKind::Link { to: to.to_owned() });
+        found.add(WorkspaceDifference { name, path, what });
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl Reader<'_> {
         path: &Path,
         mode: u32,
         alone: bool,
-        found: &mut Differences,
+        found: &mut WorkspaceDiff,
     ) -> io::Result<()> {
         match path.symlink_metadata() {
             Ok(old) if old.is_dir() => {
@@ -112,14 +112,18 @@ impl Reader<'_> {
             }
             Err(_) => {
                 let (name, path) = (self.name(path), path.to_owned());
-                found.add(Difference { name, path, what: What::Folder { mode } });
+                found.add(WorkspaceDifference {
+                    name,
+                    path,
+                    what: DifferenceKind::Folder { mode },
+                });
                 Ok(())
             }
         }
     }
 
     /// What lay in a folder that was made anew is gone, as far as it is not there again.
-    fn emptied(&self, path: &Path, found: &mut Differences) -> io::Result<()> {
+    fn emptied(&self, path: &Path, found: &mut WorkspaceDiff) -> io::Result<()> {
         for child in children(path)? {
             let below = child.strip_prefix(self.root).unwrap_or(&child);
             if !self.entries.iter().any(|entry| entry.path == below) {
@@ -129,29 +133,33 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn gone(&self, path: &Path, found: &mut Differences) -> io::Result<()> {
+    fn gone(&self, path: &Path, found: &mut WorkspaceDiff) -> io::Result<()> {
         let Ok(old) = path.symlink_metadata() else { return Ok(()) };
         let name = self.name(path);
         if old.is_dir() {
             let mode = layer::mode(&old);
             let whole = path.to_owned();
-            found.add(Difference { name, path: whole, what: What::NoFolder { mode } });
+            found.add(WorkspaceDifference {
+                name,
+                path: whole,
+                what: DifferenceKind::NoFolder { mode },
+            });
             for child in children(path)? {
                 self.gone(&child, found)?;
             }
             return Ok(());
         }
-        let Ok(standing @ Standing { snapshot: Some(_), .. }) = Standing::read(path) else {
+        let Ok(standing @ FileSnapshot { snapshot: Some(_), .. }) = FileSnapshot::read(path) else {
             self.odd(path, "it removes what is no file", found);
             return Ok(());
         };
         found.show(path, length(&standing), diff(&name, &standing, None));
-        let (path, what) = (path.to_owned(), What::Gone { was: standing.state() });
-        found.add(Difference { name, path, what });
+        let (path, what) = (path.to_owned(), DifferenceKind::Gone { was: standing.state() });
+        found.add(WorkspaceDifference { name, path, what });
         Ok(())
     }
 
-    fn odd(&self, path: &Path, what: &str, found: &mut Differences) {
+    fn odd(&self, path: &Path, what: &str, found: &mut WorkspaceDiff) {
         found.hinder(format!("{what}: `{}`", self.name(path)));
     }
 
@@ -161,7 +169,10 @@ impl Reader<'_> {
         let root = [self.root.to_owned()];
         let within = path.ancestors().take_while(|it| *it != self.root);
         let guarded = within.filter(|it| {
-            matches!(Place::of(it, &root).special, Some(Special::Protected | Special::Secret))
+            matches!(
+                PathClass::from_path(it, &root).special,
+                Some(SensitiveKind::Protected | SensitiveKind::Secret)
+            )
         });
         let outermost = guarded.last()?;
         let is_new = outermost.symlink_metadata().is_err();
@@ -181,7 +192,7 @@ fn children(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Shows how one file becomes another, or nothing.
-fn diff(name: &str, old: &Standing, new: Option<&Standing>) -> DiffPreview {
+fn diff(name: &str, old: &FileSnapshot, new: Option<&FileSnapshot>) -> DiffPreview {
     let new = new.and_then(|new| new.snapshot.as_ref());
     let old_bytes = old.snapshot.as_ref().map(|it| it.bytes.as_slice());
     file_diff::between(
@@ -192,6 +203,6 @@ fn diff(name: &str, old: &Standing, new: Option<&Standing>) -> DiffPreview {
     )
 }
 
-fn length(standing: &Standing) -> u64 {
+fn length(standing: &FileSnapshot) -> u64 {
     standing.snapshot.as_ref().map_or(0, |it| it.bytes.len() as u64)
 }

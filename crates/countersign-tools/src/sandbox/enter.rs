@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use super::fence::{self, FenceError, FenceReach};
-use super::order::Order;
-use super::syscalls::{self, Sockets};
-use super::{forward, overlay, probe, rights};
+use super::landlock::{self, LandlockError, LandlockScope};
+use super::launch_spec::LaunchSpec;
+use super::seccomp::{self, SocketFamilies};
+use super::{capabilities, overlay, port_forward, probe};
 use crate::{executor, process};
 
 /// Why the program was not started. Nothing of it has run.
@@ -32,8 +32,8 @@ pub enum EnterError {
     },
 }
 
-impl From<FenceError> for EnterError {
-    fn from(error: FenceError) -> Self {
+impl From<LandlockError> for EnterError {
+    fn from(error: LandlockError) -> Self {
         Self::Open(error.to_string())
     }
 }
@@ -46,7 +46,9 @@ impl From<FenceError> for EnterError {
 pub fn enter(words: &[OsString]) -> Result<u8, EnterError> {
     match words {
         [what, script] if what == executor::MARK => return execute(script),
-        [what, socket] if what == forward::FORWARD => return Err(forward::forward(socket)),
+        [what, socket] if what == port_forward::FORWARD => {
+            return Err(port_forward::forward(socket));
+        }
         [what, layers, program, arguments @ ..] if what == overlay::OVERLAY => {
             return Err(overlay::mount_and_become(layers, program, arguments));
         }
@@ -81,21 +83,21 @@ fn execute(script: &OsString) -> Result<u8, EnterError> {
 
 fn prepare(order: &OsString) -> Result<(), EnterError> {
     let text = order.to_str().unwrap_or_default();
-    let order: Order =
+    let order: LaunchSpec =
         serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
     let open = |what: &str, cause: io::Error| EnterError::Open(format!("{what}: {cause}"));
     if let Some(door) = &order.proxy {
-        forward::start(door).map_err(|cause| open("the way to its proxy", cause))?;
+        port_forward::start(door).map_err(|cause| open("the way to its proxy", cause))?;
     }
     order.limits.apply(order.has_view).map_err(|errno| open("its limits", errno.into()))?;
     if !order.has_view {
-        rights::give_up().map_err(|errno| open("its rights", errno.into()))?;
+        capabilities::give_up().map_err(|errno| open("its rights", errno.into()))?;
     }
-    let reach = fence::close(&order)?;
+    let reach = landlock::close(&order)?;
     let sockets = match reach {
-        _ if !order.has_view => Sockets::None,
-        FenceReach::FilesAndSockets => Sockets::ApartAndUnix,
-        FenceReach::Files => Sockets::Apart,
+        _ if !order.has_view => SocketFamilies::None,
+        LandlockScope::FilesAndSockets => SocketFamilies::ApartAndUnix,
+        LandlockScope::Files => SocketFamilies::Apart,
     };
-    syscalls::close(sockets).map_err(|error| EnterError::Open(format!("seccomp: {error}")))
+    seccomp::close(sockets).map_err(|error| EnterError::Open(format!("seccomp: {error}")))
 }

@@ -10,7 +10,7 @@ const GIB: u64 = 1024 * MIB;
 
 /// How much a child and all its kin may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Processes at the same time.
     pub processes: u64,
     /// Bytes of memory, all processes together; no single one gets more either.
@@ -23,7 +23,7 @@ pub struct Limits {
     pub disk_reserve: u64,
 }
 
-impl Limits {
+impl ResourceLimits {
     /// Returns the limits for this machine: room for a large build, and the machine goes on living.
     pub fn of_machine() -> Self {
         Self {

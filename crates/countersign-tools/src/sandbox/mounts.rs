@@ -13,7 +13,7 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Mount {
+struct MountEntry {
     /// The file system, as its number.
     device: String,
     /// The folder of that file system that is mounted.
@@ -24,9 +24,9 @@ struct Mount {
 
 /// What is mounted where.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mounts(Vec<Mount>);
+pub(super) struct MountTable(Vec<MountEntry>);
 
-impl Mounts {
+impl MountTable {
     /// Reads what is mounted now. Where the kernel does not tell, nothing is known.
     pub(super) fn read() -> Self {
         Self::parse(&fs::read_to_string(MOUNTS).unwrap_or_default())
@@ -37,7 +37,7 @@ impl Mounts {
             let mut fields = line.split(' ').skip(2);
             let device = fields.next()?.to_owned();
             let (root, at) = (unescaped(fields.next()?), unescaped(fields.next()?));
-            Some(Mount { device, root, at })
+            Some(MountEntry { device, root, at })
         };
         Self(text.lines().filter_map(mount).collect())
     }
@@ -125,7 +125,7 @@ broken";
 
     #[track_caller]
     fn check(path: &str, expected: &[(&str, &str)]) {
-        let names = Mounts::parse(TABLE).possible_names(Path::new(path));
+        let names = MountTable::parse(TABLE).possible_names(Path::new(path));
         let expected: Vec<_> =
             expected.iter().map(|(other, same)| (other.into(), same.into())).collect();
         assert_eq!(names, expected);

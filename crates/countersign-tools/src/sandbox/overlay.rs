@@ -21,7 +21,7 @@ pub(super) const OVERLAY: &str = "--overlay";
 
 /// One overlay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Layers {
+pub(super) struct OverlayMount {
     /// What stays as it is.
     pub(super) lower: PathBuf,
     /// Where changes go.
@@ -33,7 +33,7 @@ pub(super) struct Layers {
 }
 
 /// Returns the words before those of the second bubblewrap, the first one's program aside.
-pub(super) fn words(layers: &[Layers], launcher: &[String]) -> io::Result<Vec<String>> {
+pub(super) fn words(layers: &[OverlayMount], launcher: &[String]) -> io::Result<Vec<String>> {
     let first = ["--unshare-user", "--die-with-parent", "--cap-add", "ALL", "--bind", "/", "/"];
     let mut words: Vec<String> = first.map(str::to_owned).to_vec();
     words.extend(["--dev-bind", "/dev", "/dev", "--"].map(str::to_owned));
@@ -50,18 +50,18 @@ pub(super) fn mount_and_become(
 ) -> EnterError {
     let open = |cause: io::Error| EnterError::Open(format!("its overlay: {cause}"));
     let text = layers.to_str().unwrap_or_default();
-    let layers: Vec<Layers> = match serde_json::from_str(text) {
+    let layers: Vec<OverlayMount> = match serde_json::from_str(text) {
         Ok(layers) => layers,
         Err(error) => return EnterError::Order(error.to_string()),
     };
-    if let Err(cause) = layers.iter().try_for_each(Layers::mount).and_then(|()| give_up()) {
+    if let Err(cause) = layers.iter().try_for_each(OverlayMount::mount).and_then(|()| give_up()) {
         return open(cause);
     }
     let cause = process::replace(Path::new(program), arguments);
     EnterError::Program { program: program.to_string_lossy().into_owned(), cause }
 }
 
-impl Layers {
+impl OverlayMount {
     fn mount(&self) -> io::Result<()> {
         let [lower, upper, work] = [&self.lower, &self.upper, &self.work].map(|it| plain(it));
         let options =

@@ -19,7 +19,7 @@ pub(super) const PROBE: &str = "--probe";
 
 /// What is tried.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Attempts {
+pub(super) struct ProbeAttempts {
     /// A file in the workspace, to be written.
     inside: PathBuf,
     /// A file beside it, not to be written.
@@ -37,7 +37,7 @@ pub(super) struct Attempts {
 /// What came of it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an attempt of its own")]
-struct Findings {
+struct ProbeFindings {
     read_hidden: bool,
     reached_port: bool,
     reached_socket: bool,
@@ -47,14 +47,14 @@ struct Findings {
 }
 
 /// A place to try in, which goes away afterwards.
-pub(super) struct Ground {
+pub(super) struct ProbeFolder {
     folder: PathBuf,
     listener: TcpListener,
     /// None where the path is too long for one.
     _socket: Option<UnixListener>,
 }
 
-impl Ground {
+impl ProbeFolder {
     /// Makes a workspace and things beside it, in a folder that no sandbox shows.
     pub(super) fn make(state: &Path) -> io::Result<Self> {
         let folder = state.join(format!("probe-{}", std::process::id()));
@@ -78,7 +78,7 @@ impl Ground {
 
     /// Returns the word that tells the child what to try.
     pub(super) fn attempts(&self) -> io::Result<String> {
-        let attempts = Attempts {
+        let attempts = ProbeAttempts {
             inside: self.folder.join("ws/inside"),
             outside: self.folder.join("outside"),
             hidden: self.folder.join("hidden/key"),
@@ -91,7 +91,7 @@ impl Ground {
 
     /// Returns what the child got out of, if it got out, or that it did not even work inside.
     pub(super) fn leak(&self, said: &str) -> Option<String> {
-        let Ok(found) = serde_json::from_str::<Findings>(said.trim()) else {
+        let Ok(found) = serde_json::from_str::<ProbeFindings>(said.trim()) else {
             let said = said.trim();
             let said = if said.is_empty() { "nothing" } else { said };
             return Some(format!("the child did not get to try; it said: {said}"));
@@ -119,7 +119,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for ProbeFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -128,7 +128,7 @@ impl Drop for Ground {
 /// Tries everything, from inside, and tells on standard output.
 pub(super) fn attempt(attempts: &OsString) -> Result<(), EnterError> {
     let text = attempts.to_str().unwrap_or_default();
-    let attempts: Attempts =
+    let attempts: ProbeAttempts =
         serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
     serde_json::to_string(&attempts.made())
         .map_err(io::Error::from)
@@ -136,15 +136,15 @@ pub(super) fn attempt(attempts: &OsString) -> Result<(), EnterError> {
         .map_err(|cause| EnterError::Open(cause.to_string()))
 }
 
-impl Attempts {
-    fn made(&self) -> Findings {
+impl ProbeAttempts {
+    fn made(&self) -> ProbeFindings {
         for file in [&self.inside, &self.outside] {
             let _ = fs::write(file, "x");
         }
         let of_asker = |name: &str| PathBuf::from(format!("/proc/{}/{name}", self.asker));
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let says = |line: &str| status.lines().any(|it| it.split_whitespace().eq(line.split(' ')));
-        Findings {
+        ProbeFindings {
             read_hidden: fs::read(&self.hidden).is_ok(),
             reached_port: TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok(),
             reached_socket: UnixStream::connect(&self.socket).is_ok(),

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use countersign_core::Host;
+use countersign_core::UrlHost;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpStream, UnixListener, UnixStream, lookup_host};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::view::Network;
+use super::view::NetworkAccess;
 
 /// How long the start of a request may be.
 const HEAD_LIMIT: usize = 16 * 1024;
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Which addresses may be connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum ProxyAddressScope {
     Public,
     /// Those of this machine too, which only tests of the proxy itself have.
     #[cfg(test)]
@@ -35,37 +35,42 @@ pub(super) enum Reach {
 
 /// What went through, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
+pub(super) struct ProxyTraffic {
     pub(super) reached: BTreeSet<String>,
     pub(super) refused: BTreeSet<String>,
 }
 
 /// A proxy, as long as its child lives.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(super) struct SandboxProxy {
     socket: PathBuf,
     listening: AbortHandle,
-    traffic: Arc<Mutex<Traffic>>,
+    traffic: Arc<Mutex<ProxyTraffic>>,
 }
 
 #[derive(Clone)]
-struct Rules {
-    network: Network,
-    reach: Reach,
-    traffic: Arc<Mutex<Traffic>>,
+struct ProxyRules {
+    network: NetworkAccess,
+    reach: ProxyAddressScope,
+    traffic: Arc<Mutex<ProxyTraffic>>,
 }
 
-impl Proxy {
+impl SandboxProxy {
     /// Starts a proxy whose socket has this name in a folder.
-    pub(super) fn start(folder: &Path, name: &str, network: Network) -> io::Result<Self> {
-        Self::reaching(folder, name, network, Reach::Public)
+    pub(super) fn start(folder: &Path, name: &str, network: NetworkAccess) -> io::Result<Self> {
+        Self::reaching(folder, name, network, ProxyAddressScope::Public)
     }
 
-    fn reaching(folder: &Path, name: &str, network: Network, reach: Reach) -> io::Result<Self> {
+    fn reaching(
+        folder: &Path,
+        name: &str,
+        network: NetworkAccess,
+        reach: ProxyAddressScope,
+    ) -> io::Result<Self> {
         let socket = folder.join(name);
         let listener = bind(folder, name)?;
-        let traffic = Arc::<Mutex<Traffic>>::default();
-        let rules = Rules { network, reach, traffic: traffic.clone() };
+        let traffic = Arc::<Mutex<ProxyTraffic>>::default();
+        let rules = ProxyRules { network, reach, traffic: traffic.clone() };
         let listening = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let rules = rules.clone();
@@ -83,12 +88,12 @@ impl Proxy {
         &self.socket
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
+    pub(super) fn traffic(&self) -> ProxyTraffic {
         self.traffic.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Drop for Proxy {
+impl Drop for SandboxProxy {
     fn drop(&mut self) {
         self.listening.abort();
         let _ = std::fs::remove_file(&self.socket);
@@ -104,14 +109,14 @@ fn bind(folder: &Path, name: &str) -> io::Result<UnixListener> {
 }
 
 /// What a request asks for.
-struct Wanted {
+struct ProxyRequest {
     host: String,
     port: u16,
     /// What the host is sent first; nothing where the child speaks to it by itself.
     first: Vec<u8>,
 }
 
-async fn serve(mut stream: UnixStream, rules: &Rules) -> io::Result<()> {
+async fn serve(mut stream: UnixStream, rules: &ProxyRules) -> io::Result<()> {
     let (head, rest) = match timeout(PATIENCE, head_of(&mut stream)).await {
         Ok(read) => read?,
         Err(_) => return Ok(()),
@@ -165,13 +170,13 @@ async fn head_of(stream: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
 }
 
 /// Reads whom a request is for. What programs read differently is refused.
-fn wanted(head: &str) -> Result<Wanted, String> {
+fn wanted(head: &str) -> Result<ProxyRequest, String> {
     let (line, headers) = head.split_once("\r\n").unwrap_or((head, ""));
     let [method, target, version] = line.split(' ').collect::<Vec<_>>()[..] else {
         return Err("the request could not be read".to_owned());
     };
     let url = if method == "CONNECT" { format!("https://{target}/") } else { target.to_owned() };
-    let host = Host::of_url(&url).map_err(|error| error.to_string())?.to_string();
+    let host = UrlHost::from_url(&url).map_err(|error| error.to_string())?.to_string();
     let (scheme, rest) = url.split_once("://").unwrap_or(("", ""));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let named = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
@@ -181,17 +186,17 @@ fn wanted(head: &str) -> Result<Wanted, String> {
         None => 80,
     };
     if method == "CONNECT" {
-        return Ok(Wanted { host, port, first: Vec::new() });
+        return Ok(ProxyRequest { host, port, first: Vec::new() });
     }
     let ours = |line: &&str| !line.to_ascii_lowercase().starts_with("proxy-");
     let headers: Vec<_> = headers.split("\r\n").filter(ours).collect();
     let first = format!("{method} /{path} {version}\r\n{}", headers.join("\r\n"));
-    Ok(Wanted { host, port, first: first.into_bytes() })
+    Ok(ProxyRequest { host, port, first: first.into_bytes() })
 }
 
-impl Rules {
-    async fn connect(&self, wanted: &Wanted) -> Result<TcpStream, String> {
-        let Wanted { host, port, .. } = wanted;
+impl ProxyRules {
+    async fn connect(&self, wanted: &ProxyRequest) -> Result<TcpStream, String> {
+        let ProxyRequest { host, port, .. } = wanted;
         let connected = self.try_connect(host, *port).await;
         let mut traffic = self.traffic.lock().unwrap_or_else(PoisonError::into_inner);
         match &connected {
@@ -221,14 +226,16 @@ impl Rules {
 
     fn is_allowed(&self, host: &str) -> bool {
         match &self.network {
-            Network::Off => false,
-            Network::Hosts(hosts) => hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host)),
-            Network::Public => true,
+            NetworkAccess::Off => false,
+            NetworkAccess::Hosts(hosts) => {
+                hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+            }
+            NetworkAccess::Public => true,
         }
     }
 }
 
-impl Reach {
+impl ProxyAddressScope {
     fn includes(self, address: IpAddr) -> bool {
         match self {
             Self::Public => {
@@ -236,7 +243,7 @@ impl Reach {
                     IpAddr::V4(address) => format!("http://{address}/"),
                     IpAddr::V6(address) => format!("http://[{address}]/"),
                 };
-                matches!(Host::of_url(&written), Ok(Host::Public(_)))
+                matches!(UrlHost::from_url(&written), Ok(UrlHost::Public(_)))
             }
             #[cfg(test)]
             Self::Everywhere => true,
@@ -252,7 +259,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_allowed_host_is_reached_and_noted() {
-        let (proxy, folder, port) = world(&["127.0.0.1"], Reach::Everywhere).await;
+        let (proxy, folder, port) = world(&["127.0.0.1"], ProxyAddressScope::Everywhere).await;
         let answer = ask(&folder, &format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nhello")).await;
         assert_eq!(answer, "HTTP/1.1 200 Connection established\r\n\r\nhello");
         let get = format!(
@@ -264,7 +271,7 @@ mod tests {
 
     #[tokio::test]
     async fn any_other_host_is_refused_by_name_and_noted() {
-        let (proxy, folder, port) = world(&["example.com"], Reach::Everywhere).await;
+        let (proxy, folder, port) = world(&["example.com"], ProxyAddressScope::Everywhere).await;
         let answer = ask(&folder, &format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n")).await;
         assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
         assert!(answer.contains("`127.0.0.1` is not among the hosts that were allowed"));
@@ -274,8 +281,10 @@ mod tests {
     #[tokio::test]
     async fn this_machine_is_never_reached_whatever_was_allowed() {
         let names = ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"];
-        for allowed in [Network::Public, Network::Hosts(names.map(str::to_owned).to_vec())] {
-            let (_proxy, folder, port) = with(allowed, Reach::Public).await;
+        for allowed in
+            [NetworkAccess::Public, NetworkAccess::Hosts(names.map(str::to_owned).to_vec())]
+        {
+            let (_proxy, folder, port) = with(allowed, ProxyAddressScope::Public).await;
             for name in names.iter().chain(&["2130706433", "0x7f.1", "169.254.169.254"]) {
                 let answer = ask(&folder, &format!("CONNECT {name}:{port} HTTP/1.1\r\n\r\n")).await;
                 assert!(answer.starts_with("HTTP/1.1 403 "), "{name}: {answer}");
@@ -299,12 +308,18 @@ mod tests {
         }
     }
 
-    async fn world(hosts: &[&str], reach: Reach) -> (Proxy, tempfile::TempDir, u16) {
-        with(Network::Hosts(hosts.iter().map(|it| (*it).to_owned()).collect()), reach).await
+    async fn world(
+        hosts: &[&str],
+        reach: ProxyAddressScope,
+    ) -> (SandboxProxy, tempfile::TempDir, u16) {
+        with(NetworkAccess::Hosts(hosts.iter().map(|it| (*it).to_owned()).collect()), reach).await
     }
 
     /// A proxy, and a host behind it that sends back what it is sent.
-    async fn with(network: Network, reach: Reach) -> (Proxy, tempfile::TempDir, u16) {
+    async fn with(
+        network: NetworkAccess,
+        reach: ProxyAddressScope,
+    ) -> (SandboxProxy, tempfile::TempDir, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
@@ -316,7 +331,7 @@ mod tests {
             }
         });
         let folder = tempfile::tempdir().unwrap();
-        let proxy = Proxy::reaching(folder.path(), "p", network, reach).unwrap();
+        let proxy = SandboxProxy::reaching(folder.path(), "p", network, reach).unwrap();
         (proxy, folder, port)
     }
 

@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 /// A folder for one child, gone with it.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(super) struct ScratchFolder {
     folder: TempDir,
     /// Where the kernel worked, in folders that it closes to everybody.
     worked: Vec<PathBuf>,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes one in a folder, for its owner alone.
     pub(super) fn make(within: &Path) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("countersign-").tempdir_in(within)?;
@@ -38,7 +38,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         for closed in &self.worked {
             // It is not there if nothing was ever mounted.

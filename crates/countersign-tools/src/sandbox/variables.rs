@@ -21,13 +21,13 @@ const NAMED: &[&str] = &[
 /// Returns the environment without what steers programs and what may be a key.
 pub(super) fn scrubbed(environment: &Environment) -> Environment {
     let is_key = |name: &str| KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
-    let kept = unsteered(environment).without(is_key);
+    let kept = remove_steering_variables(environment).without(is_key);
     // A cache that a build cannot do without, where it can be written.
     kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
 }
 
 /// Returns the environment without what steers programs.
-pub(crate) fn unsteered(environment: &Environment) -> Environment {
+pub(crate) fn remove_steering_variables(environment: &Environment) -> Environment {
     environment.without(steers)
 }
 

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::{Effect, Outside, Target};
+use countersign_core::{Effect, EffectTarget, OutsideFile};
 
-use super::guarded;
-use super::mounts::Mounts;
+use super::guarded_paths;
+use super::mounts::MountTable;
 use crate::workspace::Workspace;
 
 /// Which other machines a child can reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// None.
     #[default]
     Off,
@@ -22,8 +22,8 @@ pub enum Network {
 
 /// What a child sees and what it can change.
 #[derive(Clone, Debug)]
-pub struct View {
-    pub(super) roots: Vec<Root>,
+pub struct ChildView {
+    pub(super) roots: Vec<ViewRoot>,
     /// Where we keep our own state.
     pub(super) own: Vec<PathBuf>,
     home: Option<PathBuf>,
@@ -34,9 +34,9 @@ pub struct View {
     pub(super) moved: Vec<PathBuf>,
     /// Whether it is git alone that runs: it changes its own folder, but not what makes it run things.
     pub(super) only_git: bool,
-    pub(super) network: Network,
+    pub(super) network: NetworkAccess,
     /// Files outside that may be written.
-    pub(super) outside: Vec<Outside>,
+    pub(super) outside: Vec<OutsideFile>,
     /// Files that are seen even where the view has folders of its own.
     pub(super) seen: Vec<PathBuf>,
     /// Folders beside the roots whose changes nobody keeps.
@@ -47,7 +47,7 @@ pub struct View {
 
 /// A folder the child works in.
 #[derive(Clone, Debug)]
-pub(super) struct Root {
+pub(super) struct ViewRoot {
     /// Where the child finds it.
     pub(super) path: PathBuf,
     /// Where it is.
@@ -58,26 +58,26 @@ pub(super) struct Root {
     pub(super) is_fixed: bool,
 }
 
-impl Root {
+impl ViewRoot {
     fn new(path: &Path) -> Self {
         let path = path.to_owned();
         Self { source: path.clone(), path, changes: None, is_fixed: false }
     }
 }
 
-impl View {
+impl ChildView {
     /// Returns the view of a workspace: its roots can be changed, the rest can be looked at, keys and
     /// our own state cannot even be seen.
-    pub fn of(workspace: &Workspace, home: Option<&Path>) -> Self {
+    pub fn for_workspace(workspace: &Workspace, home: Option<&Path>) -> Self {
         Self {
-            roots: workspace.roots().iter().map(|root| Root::new(root)).collect(),
+            roots: workspace.roots().iter().map(|root| ViewRoot::new(root)).collect(),
             own: workspace.off_limits().to_vec(),
             home: home.map(Path::to_owned),
             reads: Vec::new(),
             writes: Vec::new(),
             moved: Vec::new(),
             only_git: false,
-            network: Network::Off,
+            network: NetworkAccess::Off,
             outside: Vec::new(),
             seen: Vec::new(),
             borrowed: Vec::new(),
@@ -87,8 +87,8 @@ impl View {
 
     /// Also gives what these effects name: a person or a rule has said yes to each of them.
     #[must_use]
-    pub fn granting(mut self, effects: &[Effect]) -> Self {
-        let path = |target: &Target| target.path.clone();
+    pub fn with_granted_effects(mut self, effects: &[Effect]) -> Self {
+        let path = |target: &EffectTarget| target.path.clone();
         for effect in effects {
             match effect {
                 Effect::Read(target) | Effect::ReadAll(target) => self.reads.push(path(target)),
@@ -102,7 +102,7 @@ impl View {
                     self.moved.extend([path(from), path(to)]);
                 }
                 Effect::Net { host: Some(host) } => self.network = self.network.and(host),
-                Effect::Net { host: None } => self.network = Network::Public,
+                Effect::Net { host: None } => self.network = NetworkAccess::Public,
                 Effect::Env { .. }
                 | Effect::Exec { .. }
                 | Effect::ReadsByName { .. }
@@ -125,33 +125,33 @@ impl View {
     ///
     /// What cannot be given as a single file, and what is our own or holds keys, stays closed.
     #[must_use]
-    pub fn opening(self, outside: &[Outside]) -> Self {
+    pub fn with_outside_files(self, outside: &[OutsideFile]) -> Self {
         Self { outside: outside.to_vec(), ..self }
     }
 
     /// Sets which other machines can be reached.
     #[must_use]
-    pub fn with_network(self, network: Network) -> Self {
+    pub fn with_network(self, network: NetworkAccess) -> Self {
         Self { network, ..self }
     }
 
     /// For a child that goes on beside calls: nothing stands in the workspace while it does, so what is
     /// protected is so only where it was there before.
     #[must_use]
-    pub fn lasting(self) -> Self {
+    pub fn for_long_running(self) -> Self {
         Self { lasts: true, ..self }
     }
 
     /// Also shows files that lie in `/tmp`, say, which is another one inside.
     #[must_use]
-    pub fn seeing(mut self, files: &[PathBuf]) -> Self {
+    pub fn with_visible_files(mut self, files: &[PathBuf]) -> Self {
         self.seen.extend_from_slice(files);
         self
     }
 
     /// Lets the roots be looked at only.
     #[must_use]
-    pub fn looking(mut self) -> Self {
+    pub fn with_read_only_roots(mut self) -> Self {
         for root in &mut self.roots {
             root.is_fixed = true;
         }
@@ -160,7 +160,7 @@ impl View {
 
     /// Also lends a folder, such as a cache: what the child changes in it is gone with the child.
     #[must_use]
-    pub fn borrowing(mut self, folder: &Path) -> Self {
+    pub fn with_borrowed_folder(mut self, folder: &Path) -> Self {
         self.borrowed.push(folder.to_owned());
         self
     }
@@ -168,8 +168,8 @@ impl View {
     /// Takes a lent folder for a root whose changes are kept apart.
     #[must_use]
     pub(super) fn lent(mut self, folder: &Path, upper: &Path, work: &Path) -> Self {
-        self.roots.push(Root::new(folder));
-        self.over(folder, upper, work)
+        self.roots.push(ViewRoot::new(folder));
+        self.with_overlay(folder, upper, work)
     }
 
     /// Keeps what the child changes in a root apart, in `upper`; the root stays as it is.
@@ -177,7 +177,7 @@ impl View {
     /// `upper` and `work` are folders on one disk, `work` an empty one. What lies in `upper` already is
     /// seen as if it had been done before.
     #[must_use]
-    pub fn over(mut self, root: &Path, upper: &Path, work: &Path) -> Self {
+    pub fn with_overlay(mut self, root: &Path, upper: &Path, work: &Path) -> Self {
         for known in self.roots.iter_mut().filter(|known| known.path == root) {
             known.changes = Some((upper.to_owned(), work.to_owned()));
         }
@@ -187,7 +187,7 @@ impl View {
     /// Shows another folder in the place of a root, such as a copy of it. What the child does to the
     /// root, it does there.
     #[must_use]
-    pub fn showing(mut self, root: &Path, source: &Path) -> Self {
+    pub fn with_substitute_root(mut self, root: &Path, source: &Path) -> Self {
         for known in self.roots.iter_mut().filter(|known| known.path == root) {
             source.clone_into(&mut known.source);
         }
@@ -222,13 +222,13 @@ impl View {
     }
 
     /// Returns what the call itself moves or removes, as it is named in a source.
-    pub(super) fn moved_in(&self, root: &Root) -> Vec<PathBuf> {
+    pub(super) fn moved_in(&self, root: &ViewRoot) -> Vec<PathBuf> {
         let inside = self.moved.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
         inside.map(|below| root.source.join(below)).collect()
     }
 
     /// Returns our own state within a root, as it is named in its source.
-    pub(super) fn own_in(&self, root: &Root) -> Vec<PathBuf> {
+    pub(super) fn own_in(&self, root: &ViewRoot) -> Vec<PathBuf> {
         let inside = self.own.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
         inside.map(|below| root.source.join(below)).collect()
     }
@@ -236,11 +236,11 @@ impl View {
     /// Returns what it cannot see outside the roots, under none of its names. A root below it can be
     /// seen all the same.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
-        let keys = guarded::keys(self.home.as_deref());
+        let keys = guarded_paths::keys(self.home.as_deref());
         let is_asked_for = |key: &PathBuf| self.reads.contains(key);
         let keys = keys.into_iter().filter(|key| !is_asked_for(key));
         let mut hidden: Vec<_> = self.own.iter().cloned().chain(keys).collect();
-        let mounts = Mounts::read();
+        let mounts = MountTable::read();
         let second: Vec<_> = hidden.iter().flat_map(|path| mounts.other_names(path)).collect();
         hidden.extend(second);
         hidden.extend(self.second_names(&mounts));
@@ -251,7 +251,7 @@ impl View {
     }
 
     /// Returns where else the roots can be seen, in which nothing would be hidden or protected.
-    fn second_names(&self, mounts: &Mounts) -> Vec<PathBuf> {
+    fn second_names(&self, mounts: &MountTable) -> Vec<PathBuf> {
         let places = self.roots.iter().flat_map(|root| [&root.path, &root.source]);
         let names = places.flat_map(|place| mounts.other_names(place));
         // Within a root it is looked at like everything else there.
@@ -269,7 +269,7 @@ impl View {
         } else if own {
             Some("the workspace lies where Countersign keeps its own state".to_owned())
         } else if let Some(name) = self
-            .second_names(&Mounts::read())
+            .second_names(&MountTable::read())
             .into_iter()
             .find(|name| self.roots.iter().any(|root| root.path.starts_with(name)))
         {
@@ -284,7 +284,7 @@ impl View {
     }
 }
 
-impl Network {
+impl NetworkAccess {
     fn and(&self, host: &str) -> Self {
         match self {
             Self::Off => Self::Hosts(vec![host.to_owned()]),

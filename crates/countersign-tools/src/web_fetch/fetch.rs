@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use countersign_core::Host;
+use countersign_core::UrlHost;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
-use super::resolver::Resolver;
+use super::resolver::HostResolver;
 
 /// How much is fetched at the most, unpacked.
 const BODY_LIMIT: usize = 5 * 1024 * 1024;
@@ -26,8 +26,8 @@ const HOPS: usize = 10;
 const ACCEPTED: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.9, */*;q=0.5";
 
 /// What came of asking.
-pub(super) enum Answer {
-    Page(Fetched),
+pub(super) enum FetchOutcome {
+    Page(FetchedPage),
     /// It is to be found at another place, which nobody has allowed yet.
     Elsewhere {
         to: Url,
@@ -36,7 +36,7 @@ pub(super) enum Answer {
 }
 
 /// A page as it came.
-pub(super) struct Fetched {
+pub(super) struct FetchedPage {
     pub(super) url: Url,
     pub(super) status: StatusCode,
     pub(super) content_type: Option<String>,
@@ -47,7 +47,7 @@ pub(super) struct Fetched {
 
 /// Why nothing came.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum FetchError {
     #[error("`{host}` leads to {address}, which is not public: it is not asked")]
     NotPublic { host: String, address: SocketAddr },
     #[error("`{host}` could not be looked up: {why}")]
@@ -62,7 +62,7 @@ pub(super) enum Fault {
     Http(String),
 }
 
-impl From<reqwest::Error> for Fault {
+impl From<reqwest::Error> for FetchError {
     fn from(error: reqwest::Error) -> Self {
         use std::error::Error;
         // The innermost cause says it; those around it say that there was one.
@@ -75,26 +75,29 @@ impl From<reqwest::Error> for Fault {
 }
 
 /// Fetches a page, within all bounds.
-pub(super) async fn fetch(resolver: &dyn Resolver, url: Url) -> Result<Answer, Fault> {
-    timeout(TIME_LIMIT, follow(resolver, url)).await.unwrap_or(Err(Fault::Time))
+pub(super) async fn fetch(
+    resolver: &dyn HostResolver,
+    url: Url,
+) -> Result<FetchOutcome, FetchError> {
+    timeout(TIME_LIMIT, follow(resolver, url)).await.unwrap_or(Err(FetchError::Time))
 }
 
-async fn follow(resolver: &dyn Resolver, mut url: Url) -> Result<Answer, Fault> {
+async fn follow(resolver: &dyn HostResolver, mut url: Url) -> Result<FetchOutcome, FetchError> {
     for _ in 0..=HOPS {
         let response = ask(resolver, &url).await?;
         let Some(next) = redirect(&url, &response)? else {
-            return read(url, response).await.map(Answer::Page);
+            return read(url, response).await.map(FetchOutcome::Page);
         };
         match away(&url, &next) {
             None => url = next,
-            Some(why) => return Ok(Answer::Elsewhere { to: next, why }),
+            Some(why) => return Ok(FetchOutcome::Elsewhere { to: next, why }),
         }
     }
-    Err(Fault::Loop)
+    Err(FetchError::Loop)
 }
 
 /// Sends one request to an address that was checked.
-async fn ask(resolver: &dyn Resolver, url: &Url) -> Result<Response, Fault> {
+async fn ask(resolver: &dyn HostResolver, url: &Url) -> Result<Response, FetchError> {
     let host = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or(443);
     let addresses = match url.host() {
@@ -103,15 +106,15 @@ async fn ask(resolver: &dyn Resolver, url: &Url) -> Result<Response, Fault> {
         Some(url::Host::Domain(name)) => resolver
             .addresses(name, port)
             .await
-            .map_err(|error| Fault::Unknown { host: host.clone(), why: error.to_string() })?,
+            .map_err(|error| FetchError::Unknown { host: host.clone(), why: error.to_string() })?,
         None => Vec::new(),
     };
     if addresses.is_empty() {
-        return Err(Fault::Unknown { host, why: "it has no address".to_owned() });
+        return Err(FetchError::Unknown { host, why: "it has no address".to_owned() });
     }
     // One that is not public among those that are is there to be hit by chance.
     if let Some(&address) = addresses.iter().find(|it| !resolver.may_reach(it.ip())) {
-        return Err(Fault::NotPublic { host, address });
+        return Err(FetchError::NotPublic { host, address });
     }
     let client = Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -125,14 +128,14 @@ async fn ask(resolver: &dyn Resolver, url: &Url) -> Result<Response, Fault> {
 }
 
 /// Returns where a response redirects to, if it does.
-fn redirect(url: &Url, response: &Response) -> Result<Option<Url>, Fault> {
+fn redirect(url: &Url, response: &Response) -> Result<Option<Url>, FetchError> {
     let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection());
     let Some(location) = location else { return Ok(None) };
     let text = String::from_utf8_lossy(location.as_bytes()).into_owned();
-    let next = url.join(&text).map_err(|_| Fault::Forbidden(text.clone()))?;
-    match Host::of_url(next.as_str()) {
-        Ok(Host::Named(_) | Host::Public(_)) => Ok(Some(next)),
-        Ok(Host::Private(_) | Host::Metadata(_)) | Err(_) => Err(Fault::Forbidden(text)),
+    let next = url.join(&text).map_err(|_| FetchError::Forbidden(text.clone()))?;
+    match UrlHost::from_url(next.as_str()) {
+        Ok(UrlHost::Named(_) | UrlHost::Public(_)) => Ok(Some(next)),
+        Ok(UrlHost::Private(_) | UrlHost::Metadata(_)) | Err(_) => Err(FetchError::Forbidden(text)),
     }
 }
 
@@ -149,7 +152,7 @@ fn away(from: &Url, to: &Url) -> Option<&'static str> {
     }
 }
 
-async fn read(url: Url, mut response: Response) -> Result<Fetched, Fault> {
+async fn read(url: Url, mut response: Response) -> Result<FetchedPage, FetchError> {
     let content_type = response.headers().get(CONTENT_TYPE);
     let content_type =
         content_type.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -162,7 +165,7 @@ async fn read(url: Url, mut response: Response) -> Result<Fetched, Fault> {
             break;
         }
     }
-    Ok(Fetched { url, status, content_type, body, is_cut })
+    Ok(FetchedPage { url, status, content_type, body, is_cut })
 }
 
 #[cfg(test)]

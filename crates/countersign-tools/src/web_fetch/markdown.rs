@@ -33,10 +33,10 @@ const SKIPPED: &[&str] =
     &["script", "style", "head", "svg", "iframe", "template", "canvas", "object"];
 
 /// Returns HTML as Markdown; where that cannot be done, its bare text.
-pub(super) async fn of(html: String) -> String {
+pub(super) async fn html_to_markdown(html: String) -> String {
     let (tell, told) = oneshot::channel();
     let bare = bare(&html);
-    let Some(place) = Place::take().filter(|_| html.len() <= LONGEST) else { return bare };
+    let Some(place) = ConversionSlot::take().filter(|_| html.len() <= LONGEST) else { return bare };
     let work = move || {
         let _place = place;
         // Nobody waits any more: then nobody needs it.
@@ -52,16 +52,16 @@ pub(super) async fn of(html: String) -> String {
 }
 
 /// Leave to walk one page.
-struct Place;
+struct ConversionSlot;
 
-impl Place {
+impl ConversionSlot {
     fn take() -> Option<Self> {
         let more = |walked: usize| (walked < AT_ONCE).then_some(walked + 1);
         WALKED.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Self)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConversionSlot {
     fn drop(&mut self) {
         WALKED.fetch_sub(1, Ordering::AcqRel);
     }
@@ -126,7 +126,7 @@ mod tests {
         let html = "<html><head><title> A\n page</title><style>x{}</style></head><body><h1>Top</h1>\
             <p>Some <b>bold</b> <a href=\"/x\">link</a>.</p><script>evil()</script>\
             <ul><li>one</li><li>two</li></ul><pre><code>let a;\nb</code></pre></body></html>";
-        let markdown = of(html.to_owned()).await;
+        let markdown = html_to_markdown(html.to_owned()).await;
         assert_eq!(
             markdown,
             "# Top\n\nSome **bold** [link](/x).\n\n*   one\n*   two\n\n```\nlet a;\nb\n```"
@@ -138,11 +138,11 @@ mod tests {
     #[tokio::test]
     async fn a_tree_without_a_bottom_is_shown_by_its_text() {
         let deep = format!("<body>{}core", "<div>".repeat(100_000));
-        assert_eq!(of(deep).await, "core");
+        assert_eq!(html_to_markdown(deep).await, "core");
         let allowed = format!("<body>{}core", "<div>".repeat(DEEPEST - 10));
-        assert_eq!(of(allowed).await.trim(), "core");
+        assert_eq!(html_to_markdown(allowed).await.trim(), "core");
         let hidden = format!("<body>{}core", "<b></p>".repeat(2_000));
-        assert!(of(hidden).await.contains("core"));
+        assert!(html_to_markdown(hidden).await.contains("core"));
     }
 
     #[test]

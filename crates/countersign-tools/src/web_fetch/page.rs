@@ -3,11 +3,11 @@
 use countersign_core::ToolOutput;
 use encoding_rs::{Encoding, UTF_8};
 
-use super::fetch::Fetched;
+use super::fetch::FetchedPage;
 use super::markdown;
-use crate::capped::start;
-use crate::read::Media;
+use crate::read::MediaKind;
 use crate::text::size;
+use crate::truncate::start;
 
 /// How many characters of a page are shown at once.
 const SHOWN: usize = 60_000;
@@ -17,31 +17,31 @@ const SHOWN_OF_FAILURE: usize = 2_000;
 
 /// What a page is.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum PageKind {
     Html,
     Text,
-    Media(Media),
+    Media(MediaKind),
     Binary,
 }
 
 /// Shows a page from a character on.
-pub(super) async fn show(fetched: Fetched, offset: usize) -> ToolOutput {
-    let Fetched { url, status, content_type, body, is_cut } = fetched;
+pub(super) async fn show(fetched: FetchedPage, offset: usize) -> ToolOutput {
+    let FetchedPage { url, status, content_type, body, is_cut } = fetched;
     let named = content_type.as_deref().unwrap_or("unknown type");
     let length = size(body.len() as u64);
     let about = format!("{url} ({named}, {length})");
     let text = match kind(content_type.as_deref(), &body) {
-        Kind::Html => {
+        PageKind::Html => {
             let html = decoded(content_type.as_deref(), &body);
             let title = markdown::title(&html).map(|title| format!("Title: {title}\n\n"));
-            title.unwrap_or_default() + &markdown::of(html).await
+            title.unwrap_or_default() + &markdown::html_to_markdown(html).await
         }
-        Kind::Text => decoded(content_type.as_deref(), &body),
-        Kind::Media(media) if status.is_success() && !is_cut => {
+        PageKind::Text => decoded(content_type.as_deref(), &body),
+        PageKind::Media(media) if status.is_success() && !is_cut => {
             let shown = media.attach(url.as_str(), &body, body.len() as u64);
             return shown.unwrap_or_else(ToolOutput::error);
         }
-        Kind::Media(_) | Kind::Binary => {
+        PageKind::Media(_) | PageKind::Binary => {
             let more = if is_cut { "more than " } else { "" };
             let text = format!(
                 "{url} is a file that cannot be shown ({named}, {more}{length}, status {})",
@@ -79,9 +79,9 @@ fn window(text: &str, offset: usize) -> String {
     format!("{shown}\n\n[Characters {offset} to {end} of {total}. Go on with offset={end}]")
 }
 
-fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
-    if let Some(media) = Media::of(body) {
-        return Kind::Media(media);
+fn kind(content_type: Option<&str>, body: &[u8]) -> PageKind {
+    if let Some(media) = MediaKind::from_first_bytes(body) {
+        return PageKind::Media(media);
     }
     let essence = content_type.and_then(|it| it.split(';').next()).unwrap_or_default();
     let essence = essence.trim().to_ascii_lowercase();
@@ -90,12 +90,12 @@ fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
         head.starts_with(b"<!doctype html") || head.starts_with(b"<html")
     };
     match essence.as_str() {
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        _ if body.contains(&0) && !decodes_wide(body) => Kind::Binary,
-        "" if looks_like_html() => Kind::Html,
-        "" => Kind::Text,
-        _ if is_text(&essence) => Kind::Text,
-        _ => Kind::Binary,
+        "text/html" | "application/xhtml+xml" => PageKind::Html,
+        _ if body.contains(&0) && !decodes_wide(body) => PageKind::Binary,
+        "" if looks_like_html() => PageKind::Html,
+        "" => PageKind::Text,
+        _ if is_text(&essence) => PageKind::Text,
+        _ => PageKind::Binary,
     }
 }
 
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn the_type_says_what_a_page_is_unless_the_bytes_say_more() {
-        assert_eq!(kind(Some("text/html; charset=utf-8"), b"x"), Kind::Html);
-        assert_eq!(kind(Some("application/json"), b"{}"), Kind::Text);
-        assert_eq!(kind(Some("application/ld+json"), b"{}"), Kind::Text);
-        assert_eq!(kind(Some("application/octet-stream"), b"x"), Kind::Binary);
-        assert_eq!(kind(Some("text/plain"), b"a\0b"), Kind::Binary);
-        assert_eq!(kind(None, b" <!DOCTYPE HTML><p>"), Kind::Html);
-        assert_eq!(kind(None, b"plain"), Kind::Text);
-        assert_eq!(kind(Some("text/html"), b"%PDF-1.4"), Kind::Media(Media::Document));
+        assert_eq!(kind(Some("text/html; charset=utf-8"), b"x"), PageKind::Html);
+        assert_eq!(kind(Some("application/json"), b"{}"), PageKind::Text);
+        assert_eq!(kind(Some("application/ld+json"), b"{}"), PageKind::Text);
+        assert_eq!(kind(Some("application/octet-stream"), b"x"), PageKind::Binary);
+        assert_eq!(kind(Some("text/plain"), b"a\0b"), PageKind::Binary);
+        assert_eq!(kind(None, b" <!DOCTYPE HTML><p>"), PageKind::Html);
+        assert_eq!(kind(None, b"plain"), PageKind::Text);
+        assert_eq!(kind(Some("text/html"), b"%PDF-1.4"), PageKind::Media(MediaKind::Document));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use async_trait::async_trait;
-use countersign_core::Host;
+use countersign_core::UrlHost;
 
 /// Finds the addresses of hosts.
 ///
 /// A host is looked up once for every request, and the connection goes to one of the addresses that
 /// were checked: a name that leads elsewhere a moment later leads nowhere.
 #[async_trait]
-pub trait Resolver: fmt::Debug + Send + Sync + 'static {
+pub trait HostResolver: fmt::Debug + Send + Sync + 'static {
     /// Returns all addresses of a host.
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 
@@ -28,7 +28,7 @@ pub trait Resolver: fmt::Debug + Send + Sync + 'static {
 pub struct SystemResolver;
 
 #[async_trait]
-impl Resolver for SystemResolver {
+impl HostResolver for SystemResolver {
     async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         Ok(tokio::net::lookup_host((host, port)).await?.collect())
     }
@@ -58,7 +58,7 @@ impl FixedResolver {
 }
 
 #[async_trait]
-impl Resolver for FixedResolver {
+impl HostResolver for FixedResolver {
     async fn addresses(&self, host: &str, _port: u16) -> io::Result<Vec<SocketAddr>> {
         self.hosts.get(host).cloned().ok_or_else(|| io::Error::other("no such host is known"))
     }
@@ -76,7 +76,7 @@ fn is_public(address: IpAddr) -> bool {
         IpAddr::V6(address) if address.to_ipv4_mapped().is_some() => return false,
         IpAddr::V6(address) => format!("http://[{address}]/"),
     };
-    matches!(Host::of_url(&url), Ok(Host::Public(_)))
+    matches!(UrlHost::from_url(&url), Ok(UrlHost::Public(_)))
 }
 
 #[cfg(test)]

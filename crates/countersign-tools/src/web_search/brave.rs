@@ -8,7 +8,7 @@ use reqwest::Client;
 use serde::Deserialize;
 use url::Url;
 
-use super::engine::{Found, SearchEngine, SearchError};
+use super::engine::{SearchEngine, SearchError, SearchHit};
 
 const ENDPOINT: &str = "https://api.search.brave.com/res/v1/web/search";
 const TIME_LIMIT: Duration = Duration::from_secs(15);
@@ -31,19 +31,19 @@ impl fmt::Debug for BraveSearch {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct BraveResponse {
     #[serde(default)]
-    web: Web,
+    web: BraveWebResults,
 }
 
 #[derive(Default, Deserialize)]
-struct Web {
+struct BraveWebResults {
     #[serde(default)]
-    results: Vec<Page>,
+    results: Vec<BravePage>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct BravePage {
     title: String,
     url: String,
     #[serde(default)]
@@ -53,11 +53,11 @@ struct Page {
 impl BraveSearch {
     /// Returns the engine for a key of its API.
     pub fn new(key: impl Into<String>) -> Result<Self, url::ParseError> {
-        Self::at(ENDPOINT, key)
+        Self::with_endpoint(ENDPOINT, key)
     }
 
     /// Returns the engine at another place that speaks the same way.
-    pub fn at(endpoint: &str, key: impl Into<String>) -> Result<Self, url::ParseError> {
+    pub fn with_endpoint(endpoint: &str, key: impl Into<String>) -> Result<Self, url::ParseError> {
         Ok(Self { key: key.into(), endpoint: endpoint.parse()? })
     }
 
@@ -93,11 +93,11 @@ impl SearchEngine for BraveSearch {
         self.endpoint.host_str().unwrap_or_default().to_owned()
     }
 
-    async fn search(&self, query: &str, most: usize) -> Result<Vec<Found>, SearchError> {
+    async fn search(&self, query: &str, most: usize) -> Result<Vec<SearchHit>, SearchError> {
         let body = self.ask(query, most).await?;
-        let answer: Answer = serde_json::from_slice(&body)
+        let answer: BraveResponse = serde_json::from_slice(&body)
             .map_err(|error| SearchError(format!("its answer could not be read: {error}")))?;
-        let found = answer.web.results.into_iter().take(most).map(|page| Found {
+        let found = answer.web.results.into_iter().take(most).map(|page| SearchHit {
             title: plain(&page.title),
             url: page.url,
             extract: plain(&page.description),

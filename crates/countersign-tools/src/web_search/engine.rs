@@ -12,12 +12,12 @@ pub trait SearchEngine: fmt::Debug + Send + Sync + 'static {
     fn host(&self) -> String;
 
     /// Returns what was found, the best first, `most` at the most.
-    async fn search(&self, query: &str, most: usize) -> Result<Vec<Found>, SearchError>;
+    async fn search(&self, query: &str, most: usize) -> Result<Vec<SearchHit>, SearchError>;
 }
 
 /// One page that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     /// Its title.
     pub title: String,
     /// Its address.
@@ -31,7 +31,7 @@ pub struct Found {
 #[error("{0}")]
 pub struct SearchError(pub String);
 
-impl Found {
+impl SearchHit {
     /// Returns whether the page is of a domain or one below it.
     pub(super) fn is_of(&self, domain: &str) -> bool {
         let domain = domain.trim_start_matches("*.").to_ascii_lowercase();
@@ -44,7 +44,7 @@ impl Found {
 
 /// An engine that always finds the same: for tests.
 #[derive(Clone, Debug, Default)]
-pub struct FixedSearch(pub Vec<Found>);
+pub struct FixedSearch(pub Vec<SearchHit>);
 
 #[async_trait]
 impl SearchEngine for FixedSearch {
@@ -52,7 +52,7 @@ impl SearchEngine for FixedSearch {
         "search.example".to_owned()
     }
 
-    async fn search(&self, _query: &str, most: usize) -> Result<Vec<Found>, SearchError> {
+    async fn search(&self, _query: &str, most: usize) -> Result<Vec<SearchHit>, SearchError> {
         Ok(self.0.iter().take(most).cloned().collect())
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_domain_means_what_is_below_it_too() {
         let found =
-            |url: &str| Found { title: String::new(), url: url.into(), extract: String::new() };
+            |url: &str| SearchHit { title: String::new(), url: url.into(), extract: String::new() };
         assert!(found("https://docs.rs/x").is_of("docs.rs"));
         assert!(found("https://a.docs.rs/x").is_of("*.Docs.rs"));
         assert!(!found("https://evildocs.rs/x").is_of("docs.rs"));

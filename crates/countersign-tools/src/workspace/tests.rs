@@ -1,26 +1,26 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use countersign_core::{Side, Special};
+use countersign_core::{SensitiveKind, WorkspaceSide};
 
 use super::*;
 
 #[test]
 fn a_relative_path_starts_from_the_working_directory() {
     let world = World::new();
-    world.check("a.txt", "ws/a.txt", Side::Inside);
-    world.check("./sub/../a.txt", "ws/a.txt", Side::Inside);
-    world.check("~/a.txt", "ws/~/a.txt", Side::Inside);
-    world.check("../ws-evil/a.txt", "ws-evil/a.txt", Side::Outside);
+    world.check("a.txt", "ws/a.txt", WorkspaceSide::Inside);
+    world.check("./sub/../a.txt", "ws/a.txt", WorkspaceSide::Inside);
+    world.check("~/a.txt", "ws/~/a.txt", WorkspaceSide::Inside);
+    world.check("../ws-evil/a.txt", "ws-evil/a.txt", WorkspaceSide::Outside);
 }
 
 #[test]
 fn what_is_missing_is_attached_to_what_is_there() {
     let world = World::new();
     world.link("outside", "ws/door");
-    world.check("new/deep/a.txt", "ws/new/deep/a.txt", Side::Inside);
-    world.check("door/new/a.txt", "outside/new/a.txt", Side::Outside);
-    world.check("missing/../door/a.txt", "outside/a.txt", Side::Outside);
+    world.check("new/deep/a.txt", "ws/new/deep/a.txt", WorkspaceSide::Inside);
+    world.check("door/new/a.txt", "outside/new/a.txt", WorkspaceSide::Outside);
+    world.check("missing/../door/a.txt", "outside/a.txt", WorkspaceSide::Outside);
 }
 
 #[test]
@@ -28,17 +28,17 @@ fn up_goes_from_where_a_link_led() {
     let world = World::new();
     fs::create_dir(world.root.join("outside/deep")).unwrap();
     world.link("outside/deep", "ws/door");
-    world.check("door/../a.txt", "outside/a.txt", Side::Outside);
-    world.check("door/../../ws/a.txt", "ws/a.txt", Side::Inside);
+    world.check("door/../a.txt", "outside/a.txt", WorkspaceSide::Outside);
+    world.check("door/../../ws/a.txt", "ws/a.txt", WorkspaceSide::Inside);
 }
 
 #[test]
 fn a_link_to_a_file_that_is_missing_leads_there() {
     let world = World::new();
     world.link("outside/none.txt", "ws/dangling");
-    world.check("dangling", "outside/none.txt", Side::Outside);
+    world.check("dangling", "outside/none.txt", WorkspaceSide::Outside);
     symlink("sub/inner.txt", world.root.join("ws/relative")).unwrap();
-    world.check("relative", "ws/sub/inner.txt", Side::Inside);
+    world.check("relative", "ws/sub/inner.txt", WorkspaceSide::Inside);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_link_to_a_special_place_is_special() {
     fs::create_dir(world.root.join("ws/.git")).unwrap();
     world.link("ws/.git", "ws/safe");
     let target = world.workspace.resolve(&world.root.join("ws"), "safe/config").unwrap();
-    assert_eq!(target.place.special, Some(Special::Protected));
+    assert_eq!(target.place.special, Some(SensitiveKind::Protected));
 }
 
 #[test]
@@ -90,7 +90,7 @@ impl World {
     }
 
     #[track_caller]
-    fn check(&self, path: &str, expected: &str, side: Side) {
+    fn check(&self, path: &str, expected: &str, side: WorkspaceSide) {
         let target = self.workspace.resolve(&self.root.join("ws"), path).unwrap();
         assert_eq!(target.path, self.root.join(expected), "{path}");
         assert_eq!(target.place.side, side, "{path}");

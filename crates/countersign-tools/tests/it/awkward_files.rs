@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use countersign_core::{Effect, Side};
+use countersign_core::{Effect, WorkspaceSide};
 use countersign_tools::ToolError;
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ async fn a_link_is_followed_stays_and_is_judged_by_where_it_leads() {
             Effect::Write(target) => Some((target.path.clone(), target.place.side)),
             _ => None,
         });
-        assert_eq!(written, Some((world.outside.join("far"), Side::Outside)), "{tool}");
+        assert_eq!(written, Some((world.outside.join("far"), WorkspaceSide::Outside)), "{tool}");
     }
     let world = World::with_file("a", "old\nkeep\n");
     world.link("a", "link");

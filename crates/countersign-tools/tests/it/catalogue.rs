@@ -1,4 +1,4 @@
-use countersign_core::{Effect, Invalid, Plan, Risk, risk};
+use countersign_core::{CallPlan, Effect, InvalidCall, Risk, risk};
 use serde_json::{Value, json};
 
 use crate::world::{World, assert_has};
@@ -128,7 +128,7 @@ fn what_is_no_file_is_neither_read_nor_written() {
         ("Grep", json!({"pattern": "x", "path": "pipe"})),
         ("Read", json!({"file_path": "/dev/zero"})),
     ] {
-        let Invalid(text) = world.plan(tool, input).unwrap_err();
+        let InvalidCall(text) = world.plan(tool, input).unwrap_err();
         assert_has(&text, "only regular files are touched");
     }
 }
@@ -144,7 +144,7 @@ fn a_filter_that_looks_like_an_option_is_refused() {
     assert!(world.plan("Grep", json!({"pattern": "--pre=./x", "glob": "!a-b"})).is_ok());
 }
 
-fn risk_of(plan: Result<Plan, Invalid>) -> Option<(Risk, bool)> {
+fn risk_of(plan: Result<CallPlan, InvalidCall>) -> Option<(Risk, bool)> {
     let effects = plan.ok()?.effects;
     let forbidden = effects.iter().any(|effect| matches!(effect, Effect::Forbidden { .. }));
     Some((risk::assess(&effects), forbidden))

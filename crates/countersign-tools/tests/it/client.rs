@@ -1,7 +1,7 @@
-use countersign_core::shell::{self, Finding};
+use countersign_core::shell::{self, PartFinding};
 use countersign_core::{
-    ClientCommand, ClientFile, ClientLook, Digest, Effect, Invalid, Place, Plan, Preview, Risk,
-    Side, Special, Target, risk,
+    CallPlan, ClientFile, ClientLook, ClientReadCommand, Digest, Effect, EffectTarget, InvalidCall,
+    PathClass, Preview, Risk, SensitiveKind, WorkspaceSide, risk,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn what_lies_outside_is_invalid() {
     let world = World::new();
     for path in ["../x", "/etc/passwd", "a/../../x"] {
         for tool in ["read_file", "list_directory"] {
-            let Invalid(text) = world.plan(tool, json!({"path": path})).unwrap_err();
+            let InvalidCall(text) = world.plan(tool, json!({"path": path})).unwrap_err();
             assert_has(&text, "lies outside the project");
         }
     }
@@ -40,9 +40,10 @@ fn a_command_is_its_words_and_nothing_in_them() {
     let input = json!({"command": "echo", "args": ["a; rm -rf /", "$(x)", "it's"]});
     let plan = world.plan("execute_command", input.clone()).unwrap();
     assert_eq!(plan.commands.len(), 1);
-    let words: Vec<_> = plan.commands[0].argv.iter().map(|word| word.shown().to_owned()).collect();
+    let words: Vec<_> =
+        plan.commands[0].argv.iter().map(|word| word.effective_text().to_owned()).collect();
     assert_eq!(words, ["echo", "a; rm -rf /", "$(x)", "it's"]);
-    assert!(matches!(plan.commands[0].finding, Finding::Unproven { .. }));
+    assert!(matches!(plan.commands[0].finding, PartFinding::Unproven { .. }));
     assert_eq!(risk::assess(&plan.effects), Risk::Medium);
     let Preview::Command(shown) = world.preview("execute_command", input).unwrap() else {
         panic!("no command")
@@ -130,7 +131,8 @@ fn a_plain_reader_is_not_above_a_test_run_where_its_program_is_not_known() {
         let plan = world.plan("execute_command", command(line)).unwrap();
         assert_eq!(risk::assess(&plan.effects), risk, "{line}: {:#?}", plan.effects);
         assert_eq!(plan.canonical, None, "{line}");
-        let proven = |part: &shell::Part| !matches!(part.finding, Finding::Unproven { .. });
+        let proven =
+            |part: &shell::CommandPart| !matches!(part.finding, PartFinding::Unproven { .. });
         assert!(!plan.commands.iter().any(proven), "{line}: nothing is proven");
     }
 }
@@ -146,10 +148,10 @@ fn what_the_client_says_of_its_machine_makes_a_reader_what_it_is_here() {
     ] {
         let plan = told(&world, line, program, Vec::new());
         assert_eq!(risk::assess(&plan.effects), Risk::Low, "{line}: {:#?}", plan.effects);
-        assert_eq!(plan.commands[0].finding, Finding::ReadOnly, "{line}");
+        assert_eq!(plan.commands[0].finding, PartFinding::ReadOnly, "{line}");
         let input = command(line);
         let canonical = plan.canonical.unwrap();
-        assert_eq!(*canonical.put_words_into(&input), runs, "{line}");
+        assert_eq!(*canonical.apply_argv_to_input(&input), runs, "{line}");
     }
     let git = told(&world, "git status", "/usr/bin/git", Vec::new());
     assert_eq!(risk::assess(&git.effects), Risk::Low, "{:#?}", git.effects);
@@ -180,8 +182,8 @@ fn what_the_client_says_lowers_nothing_else() {
     let floor = told(&world, "rm -rf /", "/usr/bin/rm", Vec::new());
     assert!(floor.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. })));
     // Where its links lead, only the client knows.
-    let secret = Place { side: Side::Outside, special: Some(Special::Secret) };
-    let led = vec![Effect::Read(Target::new("/home/me/.ssh/id", secret))];
+    let secret = PathClass { side: WorkspaceSide::Outside, special: Some(SensitiveKind::Secret) };
+    let led = vec![Effect::Read(EffectTarget::new("/home/me/.ssh/id", secret))];
     let plan = told(&world, "cat notes", "/usr/bin/cat", led);
     assert_eq!(risk::assess(&plan.effects), Risk::High);
 }
@@ -214,7 +216,7 @@ fn a_change_is_shown_against_the_file_that_the_client_shows_with_its_paths() {
     assert!(matches!(&binary, Preview::Generic { preimages, .. } if preimages.len() == 1));
     let refusal = ClientLook { refusal: Some("a link leads out".to_owned()), ..look() };
     let planner = world.planner("write_file").with_client_look(&refusal).unwrap();
-    let Invalid(why) = planner.plan(&world.call("write_file", input)).unwrap_err();
+    let InvalidCall(why) = planner.plan(&world.call("write_file", input)).unwrap_err();
     assert_eq!(why, "the client would refuse this: a link leads out");
 }
 
@@ -229,8 +231,8 @@ fn look() -> ClientLook {
     ClientLook { root, file: None, command: None, refusal: None }
 }
 
-fn told(world: &World, line: &str, program: &str, effects: Vec<Effect>) -> Plan {
-    let said = Some(ClientCommand { program: program.to_owned(), effects });
+fn told(world: &World, line: &str, program: &str, effects: Vec<Effect>) -> CallPlan {
+    let said = Some(ClientReadCommand { program: program.to_owned(), effects });
     let look = ClientLook { command: said, ..look() };
     let planner = world.planner("execute_command").with_client_look(&look).unwrap();
     planner.plan(&world.call("execute_command", command(line))).unwrap()

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use countersign_tools::{ClientSide, ExecuteCommand, Listener, ToolError, Toolbox};
+use countersign_tools::{ClientSide, ExecuteCommand, OutputListener, ToolError, Toolbox};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -86,11 +86,11 @@ async fn all_kin_end_when_time_is_up_and_on_cancel() {
 async fn output_is_heard_while_it_comes_and_kept_at_both_ends() {
     let mut world = here();
     let (sender, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let listener = Listener::new(move |call, piece: &str| {
+    let listener = OutputListener::new(move |call, piece: &str| {
         assert_eq!(call, uuid::Uuid::nil().into());
         let _ = sender.send(piece.to_owned());
     });
-    let side = ClientSide::here(&world.root, []).unwrap();
+    let side = ClientSide::for_local_machine(&world.root, []).unwrap();
     let tool = ExecuteCommand::new(side).with_environment(environment()).with_listener(listener);
     world.toolbox = world.toolbox.clone().with(tool);
     world.fifo("go");
@@ -121,7 +121,7 @@ async fn output_is_heard_while_it_comes_and_kept_at_both_ends() {
 async fn the_client_has_floors_of_its_own() {
     let mut world = here();
     let own = world.outside.join("own");
-    let side = ClientSide::here(&world.root, [own.clone()]).unwrap();
+    let side = ClientSide::for_local_machine(&world.root, [own.clone()]).unwrap();
     world.toolbox = Toolbox::client(&side, environment());
     let input = json!({"command": "touch", "args": [own.join("x").display().to_string()]});
     assert_has(&world.fails("execute_command", input).await, "the client does not run this");

@@ -257,7 +257,7 @@ async fn they_are_told_of_as_s2_has_it() {
     let world = here();
     let mut told = Vec::new();
     for tool in world.toolbox.iter() {
-        let info = ToolInfo::of(tool.as_ref()).await;
+        let info = ToolInfo::for_tool(tool.as_ref()).await;
         assert!(info.description.len() > 100);
         let fields = info.parameters.as_object().unwrap();
         let fields: Vec<_> = fields
@@ -320,7 +320,7 @@ proptest! {
 /// A world whose tools are those of a client, on this machine.
 pub(crate) fn here() -> World {
     let mut world = World::new();
-    let side = ClientSide::here(&world.root, []).unwrap();
+    let side = ClientSide::for_local_machine(&world.root, []).unwrap();
     world.toolbox = Toolbox::client(&side, environment());
     world
 }

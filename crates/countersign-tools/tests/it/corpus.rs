@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use countersign_core::{Effect, Plan, Risk, ToolCall, parse_input, risk};
+use countersign_core::{CallPlan, Effect, Risk, ToolCall, parse_input, risk};
 use serde_json::Value;
 
 use crate::world::World;
 
-/// Rows that fail until more names are protected in `countersign_core::Place`.
+/// Rows that fail until more names are protected in `countersign_core::PathClass`.
 const PENDING: &[&str] = &[];
 
 #[test]
@@ -44,7 +44,7 @@ fn judge(row: &Value) -> Option<(Risk, bool)> {
     let input: Value = serde_json::from_str(&input).unwrap();
     let raw = input.get("__raw_json").map_or_else(|| input.to_string(), |it| text(it).to_owned());
     let call = ToolCall { input: parse_input(&raw).ok()?, ..world.call(tool, Value::Null) };
-    let Plan { effects, .. } = world.catalogue.planner(tool)?.plan(&call).ok()?;
+    let CallPlan { effects, .. } = world.catalogue.planner(tool)?.plan(&call).ok()?;
     let forbidden = effects.iter().any(|effect| matches!(effect, Effect::Forbidden { .. }));
     Some((risk::assess(&effects), forbidden))
 }

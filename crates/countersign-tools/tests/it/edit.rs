@@ -113,7 +113,7 @@ fn a_hundred_thousand_lines_are_previewed_by_what_changes() {
     assert_eq!((diff.original_lines, diff.diff.added, diff.diff.removed), (100_000, 1, 1));
     assert_eq!(diff.diff.lines.len(), 2 + 1 + 3 + 2 + 3);
     assert_eq!(diff.original_content, None, "too large to carry along");
-    assert_eq!(diff.preimage.digest, Some(Digest::of(text.as_bytes())));
+    assert_eq!(diff.preimage.digest, Some(Digest::for_bytes(text.as_bytes())));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn each_edit_acts_on_what_the_one_before_left() {
     let Preview::MultiDiff { files, preimages } = preview else { panic!("no diff") };
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].new_content.as_deref(), Some("c\r\ny\r\n"), "the final state");
-    assert_eq!(preimages[0].digest, Some(Digest::of(b"a\r\nz\r\n")));
+    assert_eq!(preimages[0].digest, Some(Digest::for_bytes(b"a\r\nz\r\n")));
     assert_eq!(world.text("a"), "a\r\nz\r\n", "nothing is written");
 }
 

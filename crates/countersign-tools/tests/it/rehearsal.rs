@@ -5,10 +5,10 @@ mod same;
 use std::os::unix::fs::symlink;
 
 use countersign_core::{
-    CommandPreview, Preview, Rehearsal, RehearsalEnd, Rehearsed, ToolCall, ToolOutput,
+    CommandPreview, Preview, RehearsalEnd, RehearsalResult, RehearsalState, ToolCall, ToolOutput,
 };
 use countersign_tools::{
-    Bash, Environment, NotRehearsed, Staged, Tool, ToolError, Workspace, keep_rehearsed,
+    Bash, Environment, RehearsalError, StagedRehearsal, Tool, ToolError, Workspace, keep_rehearsed,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ async fn what_a_command_does_is_shown_and_nothing_has_happened() {
     let command = "sed -i s/two/2/ a.txt; rm gone.txt; rm -r old; mkdir -p new/empty; echo n > new/n; \
                    chmod +x run.sh; ln -s a.txt link; touch a.txt; echo said; echo wrong >&2";
     let staged = rehearsed(&world, command).await;
-    let shown = staged.shown();
+    let shown = staged.rehearsal_result();
     assert_eq!(shown.end, RehearsalEnd::Exited { code: 0 });
     assert_eq!(shown.output, "said\nwrong");
     assert_eq!(shown.runs_again, None);
@@ -59,7 +59,7 @@ async fn a_yes_keeps_exactly_what_was_shown() {
     let command = "date +%s%N > a.txt; rm -r old; mkdir -p new/empty; install -m 750 a.txt new/b; \
                    rm -r again; mkdir again; echo i > again/is; echo done";
     let staged = rehearsed(&world, command).await;
-    let written = lines(staged.shown(), "a.txt").remove(1);
+    let written = lines(staged.rehearsal_result(), "a.txt").remove(1);
     assert_eq!(kept(&world, command, staged).await.unwrap(), ToolOutput::ok("done"));
     assert_eq!(format!("+{}", world.text("a.txt").trim_end()), written, "not run a second time");
     assert_eq!(world.names(), ["a.txt", "again", "new"]);
@@ -75,8 +75,8 @@ async fn a_failing_command_is_shown_with_its_code_and_kept_with_what_it_left() {
     let Some(world) = World::in_sandbox().await else { return };
     let command = "echo half > half; echo broken >&2; exit 3";
     let staged = rehearsed(&world, command).await;
-    assert_eq!(staged.shown().end, RehearsalEnd::Exited { code: 3 });
-    assert_eq!(staged.shown().runs_again, None);
+    assert_eq!(staged.rehearsal_result().end, RehearsalEnd::Exited { code: 3 });
+    assert_eq!(staged.rehearsal_result().runs_again, None);
     let output = kept(&world, command, staged).await.unwrap();
     assert_eq!(output, ToolOutput::error("broken\nExit code 3"));
     assert_eq!(world.text("half"), "half\n");
@@ -110,7 +110,8 @@ async fn a_permit_for_a_rehearsal_does_not_run_the_command_and_keeps_no_other_re
     let Some(world) = World::in_sandbox().await else { return };
     let (one, other) =
         (rehearsed(&world, "date +%N > a").await, rehearsed(&world, "echo b > b").await);
-    let permit = || world.shown("Bash", json!({"command": "date +%N > a"}), with(one.shown()));
+    let permit =
+        || world.shown("Bash", json!({"command": "date +%N > a"}), with(one.rehearsal_result()));
     let refused = world.run_permit(permit()).await.unwrap_err();
     assert!(matches!(refused, ToolError::OutOfDate), "{refused}");
     let refused = keep_rehearsed(world.tool("Bash"), permit(), other).await.unwrap_err();
@@ -127,10 +128,13 @@ async fn a_command_that_never_ends_shows_what_it_did_until_then_and_is_not_kept(
     let command = "echo 1 > a; echo begun; sleep 1000";
     let input = json!({"command": command, "timeout": 1500});
     let staged = try_out(&world, input).await.unwrap();
-    assert_eq!(staged.shown().end, RehearsalEnd::TimedOut { after_ms: 1500 });
-    assert_eq!(lines(staged.shown(), "a"), ["+1"]);
-    assert_has(&staged.shown().output, "begun");
-    assert_eq!(staged.shown().runs_again.as_deref(), Some("it had not ended after 1.500s"));
+    assert_eq!(staged.rehearsal_result().end, RehearsalEnd::TimedOut { after_ms: 1500 });
+    assert_eq!(lines(staged.rehearsal_result(), "a"), ["+1"]);
+    assert_has(&staged.rehearsal_result().output, "begun");
+    assert_eq!(
+        staged.rehearsal_result().runs_again.as_deref(),
+        Some("it had not ended after 1.500s")
+    );
 }
 
 #[tokio::test]
@@ -144,7 +148,7 @@ async fn what_leaves_the_workspace_is_not_tried_out_and_says_why() {
         ("cat .env", "it reads keys or passwords"),
     ] {
         let refused = try_out(&world, json!({"command": command})).await.unwrap_err();
-        assert_eq!(refused, NotRehearsed(why.to_owned()), "{command}");
+        assert_eq!(refused, RehearsalError(why.to_owned()), "{command}");
     }
     let out = json!({"command": "echo hi", "dangerouslyDisableSandbox": true});
     let refused = try_out(&world, out).await.unwrap_err();
@@ -175,10 +179,10 @@ async fn a_program_that_writes_outside_hits_the_wall_and_is_not_kept() {
     let outside = world.outside.join("x");
     world.write("build.sh", format!("echo 1 > built; echo 2 > {}", outside.display()));
     let staged = rehearsed(&world, "bash build.sh").await;
-    let why = staged.shown().runs_again.clone().unwrap();
+    let why = staged.rehearsal_result().runs_again.clone().unwrap();
     assert_has(&why, "the sandbox was in its way");
     assert!(!outside.exists() && !world.path("built").exists());
-    assert_eq!(lines(staged.shown(), "built"), ["+1"]);
+    assert_eq!(lines(staged.rehearsal_result(), "built"), ["+1"]);
 }
 
 #[tokio::test]
@@ -186,9 +190,12 @@ async fn what_steers_later_runs_is_kept_only_where_the_command_names_it() {
     let Some(world) = World::in_sandbox().await else { return };
     world.write("x.sh", "mkdir -p .vscode; echo '{}' > .vscode/tasks.json");
     let staged = rehearsed(&world, "bash x.sh").await;
-    assert_has(&staged.shown().runs_again.clone().unwrap(), "it makes `.vscode`, which steers");
+    assert_has(
+        &staged.rehearsal_result().runs_again.clone().unwrap(),
+        "it makes `.vscode`, which steers",
+    );
     let staged = rehearsed(&world, "mkdir .vscode; echo '{}' > .vscode/tasks.json").await;
-    assert_eq!(staged.shown().runs_again, None);
+    assert_eq!(staged.rehearsal_result().runs_again, None);
 }
 
 #[tokio::test]
@@ -201,7 +208,7 @@ async fn keys_are_not_seen_and_the_net_is_not_reached() {
     let script = format!("cat .env > copy; (exec 3<>/dev/tcp/127.0.0.1/{port}); true");
     world.write("x.sh", script);
     let staged = rehearsed(&world, "bash x.sh").await;
-    assert!(lines(staged.shown(), "copy").is_empty());
+    assert!(lines(staged.rehearsal_result(), "copy").is_empty());
     assert!(listener.accept().is_err());
 }
 
@@ -213,9 +220,9 @@ async fn a_commit_is_kept_with_what_git_writes_for_itself() {
     world.write("a", "1");
     let command = format!("git add a && {identity} commit --quiet --message one");
     let staged = rehearsed(&world, &command).await;
-    assert_eq!(staged.shown().runs_again, None);
-    assert_eq!(staged.shown().files, []);
-    assert_has(&staged.shown().folders.join("\n"), "of git's own in `.git`");
+    assert_eq!(staged.rehearsal_result().runs_again, None);
+    assert_eq!(staged.rehearsal_result().files, []);
+    assert_has(&staged.rehearsal_result().folders.join("\n"), "of git's own in `.git`");
     kept(&world, &command, staged).await.unwrap();
     let log = world.ok("Bash", json!({"command": "git log --oneline && git status --short"})).await;
     assert!(log.ends_with("one") && log.lines().count() == 1, "{log}");
@@ -234,10 +241,10 @@ async fn what_cannot_be_shown_is_not_kept() {
         ("for i in {1..201}; do echo > f$i; done", "it changed more than can be shown"),
     ] {
         let staged = rehearsed(&world, command).await;
-        assert_has(staged.shown().runs_again.as_deref().unwrap_or_default(), why);
+        assert_has(staged.rehearsal_result().runs_again.as_deref().unwrap_or_default(), why);
     }
     let many = rehearsed(&world, "for i in {1..203}; do echo > f$i; done").await;
-    assert_eq!((many.shown().files.len(), many.shown().more_files), (200, 3));
+    assert_eq!((many.rehearsal_result().files.len(), many.rehearsal_result().more_files), (200, 3));
 }
 
 #[tokio::test]
@@ -254,22 +261,29 @@ async fn what_somebody_left_who_is_no_more_is_swept_away_and_what_is_in_use_stay
     assert_eq!(world.text("a"), "1\n");
 }
 
-async fn try_out(world: &World, input: serde_json::Value) -> Result<Staged, NotRehearsed> {
+async fn try_out(
+    world: &World,
+    input: serde_json::Value,
+) -> Result<StagedRehearsal, RehearsalError> {
     let call = world.call("Bash", input);
     world.tool("Bash").rehearse(&call, CancellationToken::new()).await
 }
 
-async fn rehearsed(world: &World, command: &str) -> Staged {
+async fn rehearsed(world: &World, command: &str) -> StagedRehearsal {
     try_out(world, json!({"command": command})).await.unwrap()
 }
 
 /// Keeps a rehearsal that a person has seen.
-async fn kept(world: &World, command: &str, staged: Staged) -> Result<ToolOutput, ToolError> {
-    let permit = world.shown("Bash", json!({"command": command}), with(staged.shown()));
+async fn kept(
+    world: &World,
+    command: &str,
+    staged: StagedRehearsal,
+) -> Result<ToolOutput, ToolError> {
+    let permit = world.shown("Bash", json!({"command": command}), with(staged.rehearsal_result()));
     keep_rehearsed(world.tool("Bash"), permit, staged).await
 }
 
-fn with(shown: &Rehearsed) -> Preview {
+fn with(shown: &RehearsalResult) -> Preview {
     Preview::Command(CommandPreview {
         canonical: None,
         command: String::new(),
@@ -278,11 +292,11 @@ fn with(shown: &Rehearsed) -> Preview {
         timeout_ms: 0,
         warnings: Vec::new(),
         parts: Vec::new(),
-        rehearsal: Some(Rehearsal::Done(Box::new(shown.clone()))),
+        rehearsal: Some(RehearsalState::Done(Box::new(shown.clone()))),
     })
 }
 
-fn lines(shown: &Rehearsed, name: &str) -> Vec<String> {
+fn lines(shown: &RehearsalResult, name: &str) -> Vec<String> {
     let file = shown.files.iter().find(|file| file.file_path == name);
     let lines = file.map(|file| file.diff.lines.clone()).unwrap_or_default();
     let is_change = |line: &String| {

@@ -10,7 +10,10 @@ use std::path::Path;
 use std::process::Stdio;
 
 use countersign_core::ToolOutput;
-use countersign_tools::{Environment, Level, Network, Sandbox, Setup, Start, View, Workspace};
+use countersign_tools::{
+    ChildView, CommandSpec, Environment, IsolationLevel, NetworkAccess, Sandbox, SandboxSetup,
+    Workspace,
+};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -19,7 +22,7 @@ use crate::world::World;
 #[tokio::test]
 async fn the_probe_finds_the_best_level_and_says_why_it_is_not_better() {
     let Some(world) = World::in_sandbox().await else { return };
-    assert_eq!(world.sandbox.level(), Level::Full, "{:?}", world.sandbox.why());
+    assert_eq!(world.sandbox.level(), IsolationLevel::Full, "{:?}", world.sandbox.why());
     assert_eq!(world.sandbox.why(), None);
 }
 
@@ -49,7 +52,8 @@ async fn a_command_that_takes_too_long_is_ended_whole_and_tells_what_it_had() {
 
 #[tokio::test]
 async fn without_bubblewrap_there_is_still_a_fence() {
-    let Some(world) = World::in_sandbox_of(|setup| setup.at_most = Level::Fence).await else {
+    let Some(world) = World::in_sandbox_of(|setup| setup.at_most = IsolationLevel::Fence).await
+    else {
         return;
     };
     let key = world.outside.join("own/token");
@@ -83,14 +87,14 @@ async fn without_bubblewrap_there_is_still_a_fence() {
 #[tokio::test]
 async fn where_nothing_can_be_closed_there_is_no_sandbox_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let setup = Setup::new(vec!["/bin/false".to_owned()], folder.path().join("own"));
+    let setup = SandboxSetup::new(vec!["/bin/false".to_owned()], folder.path().join("own"));
     let sandbox = Sandbox::probe(setup).await;
-    assert_eq!(sandbox.level(), Level::None);
+    assert_eq!(sandbox.level(), IsolationLevel::None);
     assert!(sandbox.why().unwrap().contains("did not get to try"), "{:?}", sandbox.why());
-    let setup = Setup {
+    let setup = SandboxSetup {
         bubblewrap: Some("/nowhere/bwrap".into()),
-        at_most: Level::Full,
-        ..Setup::new(vec!["/bin/false".to_owned()], folder.path().join("own"))
+        at_most: IsolationLevel::Full,
+        ..SandboxSetup::new(vec!["/bin/false".to_owned()], folder.path().join("own"))
     };
     assert_eq!(Sandbox::probe(setup).await.why(), Some("bubblewrap is not installed"));
 }
@@ -120,7 +124,7 @@ async fn another_folder_can_be_shown_in_the_place_of_the_workspace() {
     std::fs::write(copy.join("a"), "copied").unwrap();
     std::fs::write(copy.join(".env"), "KEY").unwrap();
     let workspace = Workspace::new([world.root.clone()]).unwrap();
-    let view = View::of(&workspace, None).showing(&world.root, &copy);
+    let view = ChildView::for_workspace(&workspace, None).with_substitute_root(&world.root, &copy);
     let said = started(&world, &view, "cat a .env; echo changed > a").await;
     assert_eq!(said, "copied");
     assert_eq!(std::fs::read_to_string(copy.join("a")).unwrap(), "changed\n");
@@ -138,7 +142,7 @@ async fn changes_can_be_kept_apart_from_the_workspace() {
     std::fs::create_dir(&upper).unwrap();
     std::fs::create_dir(&work).unwrap();
     let workspace = Workspace::new([world.root.clone()]).unwrap();
-    let view = View::of(&workspace, None).over(&world.root, &upper, &work);
+    let view = ChildView::for_workspace(&workspace, None).with_overlay(&world.root, &upper, &work);
     let script =
         "echo changed > a; mkdir b; echo new > b/c; rm gone; cat a; cat .env; echo x > .git/config";
     assert_eq!(started(&world, &view, script).await, "changed");
@@ -164,7 +168,7 @@ async fn a_server_over_stdio_runs_inside_and_cannot_reach_ours() {
         "read line; echo \"heard $line\"; cat {} 2>&1; (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>&1 || true",
         token.display()
     );
-    let said = started(&world, &View::of(&workspace, None), &script).await;
+    let said = started(&world, &ChildView::for_workspace(&workspace, None), &script).await;
     assert!(said.starts_with("heard hello\n"), "{said}");
     assert!(!said.contains("THE-TOKEN") && said.contains("refused"), "{said}");
 }
@@ -177,18 +181,18 @@ async fn hosts_are_reached_by_name_and_never_this_machine() {
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     let workspace = Workspace::new([world.root.clone()]).unwrap();
-    let view = View::of(&workspace, None);
+    let view = ChildView::for_workspace(&workspace, None);
     let ask = |host: &str| {
         format!(
             "echo $http_proxy; exec 3<>/dev/tcp/127.0.0.1/3128; \
              printf 'GET http://{host}:{port}/ HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3"
         )
     };
-    let allowed = Network::Hosts(vec!["localhost".to_owned()]);
+    let allowed = NetworkAccess::Hosts(vec!["localhost".to_owned()]);
     let said = started(&world, &view.clone().with_network(allowed), &ask("localhost")).await;
     assert!(said.contains("`localhost` leads to this machine or its own network"), "{said}");
     assert!(said.starts_with("http://127.0.0.1:3128"), "{said}");
-    let allowed = Network::Hosts(vec!["example.com".to_owned()]);
+    let allowed = NetworkAccess::Hosts(vec!["example.com".to_owned()]);
     let said = started(&world, &view.with_network(allowed), &ask("localhost")).await;
     assert!(said.contains("`localhost` is not among the hosts that were allowed"), "{said}");
     let refused = listener.accept().unwrap_err();
@@ -196,11 +200,11 @@ async fn hosts_are_reached_by_name_and_never_this_machine() {
 }
 
 /// Starts a command by hand, as somebody would who speaks to it, and says `hello` to it.
-async fn started(world: &World, view: &View, script: &str) -> String {
+async fn started(world: &World, view: &ChildView, script: &str) -> String {
     let arguments = ["-c".to_owned(), script.to_owned()];
     let path = ("PATH".to_owned(), "/usr/bin:/bin".to_owned());
     let environment = Environment::from(vec![path]);
-    let start = Start {
+    let start = CommandSpec {
         program: Path::new("/bin/bash"),
         arguments: &arguments,
         cwd: &world.root,

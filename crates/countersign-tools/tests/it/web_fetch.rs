@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use countersign_core::AttachmentKind;
-use countersign_tools::{FixedResolver, Resolver, WebFetch};
+use countersign_tools::{FixedResolver, HostResolver, WebFetch};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,7 @@ struct Rebinding {
 }
 
 #[async_trait]
-impl Resolver for Rebinding {
+impl HostResolver for Rebinding {
     async fn addresses(&self, _: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
         match self.asked.fetch_add(1, Ordering::SeqCst) {
             0 => Ok(vec![self.first]),

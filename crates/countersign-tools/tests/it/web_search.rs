@@ -1,5 +1,5 @@
 use countersign_core::Effect;
-use countersign_tools::{BraveSearch, FixedSearch, Found, WebSearch};
+use countersign_tools::{BraveSearch, FixedSearch, SearchHit, WebSearch};
 use serde_json::json;
 
 use crate::server::Server;
@@ -13,7 +13,8 @@ async fn without_an_engine_it_says_so_before_anybody_is_asked() {
 
 #[tokio::test]
 async fn what_was_found_is_told_and_narrowed() {
-    let found = |url: &str| Found { title: "T".into(), url: url.into(), extract: "words".into() };
+    let found =
+        |url: &str| SearchHit { title: "T".into(), url: url.into(), extract: "words".into() };
     let engine = FixedSearch(vec![
         found("https://a.docs.rs/1"),
         found("https://spam.example/2"),
@@ -50,12 +51,12 @@ async fn brave_is_asked_with_the_key_which_nobody_else_sees() {
     })
     .await;
     let url = format!("http://{}/search", server.address);
-    let engine = BraveSearch::at(&url, "k3y").unwrap();
+    let engine = BraveSearch::with_endpoint(&url, "k3y").unwrap();
     assert!(!format!("{engine:?}").contains("k3y"));
     let world = World::new().with_tool(WebSearch::with_engine(engine));
     let found = world.ok("WebSearch", json!({"query": "café & x"})).await;
     assert_has(&found, "1. A page\n   https://a.example/\n   of it");
-    let wrong = BraveSearch::at(&url, "wrong").unwrap();
+    let wrong = BraveSearch::with_endpoint(&url, "wrong").unwrap();
     let world = World::new().with_tool(WebSearch::with_engine(wrong));
     let failed = world.fails("WebSearch", json!({"query": "x"})).await;
     assert_has(&failed, "it answered with status 401 Unauthorized");

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::{
-    Approval, Basis, By, Decision, Digest, Effect, Invalid, Permit, Plan, Planner, Preview, Risk,
-    State, ToolCall, ToolOutput, Verdict,
+    ApprovedBy, CallPlan, Decision, DecisionContext, Digest, Effect, Execution, ExecutionState,
+    InvalidCall, Permit, Planner, Preview, Risk, ToolCall, ToolOutput, Verdict,
 };
 use countersign_tools::{
-    Bash, Catalogue, Environment, Sandbox, Setup, Tool, ToolError, Toolbox, Workspace,
+    Bash, Environment, PlannerCatalogue, Sandbox, SandboxSetup, Tool, ToolError, Toolbox, Workspace,
 };
 use jiff::Timestamp;
 use rustix::fs::{CWD, FileType, Mode};
@@ -25,7 +25,7 @@ pub(crate) struct World {
     /// A folder next to it.
     pub(crate) outside: PathBuf,
     pub(crate) toolbox: Toolbox,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) catalogue: PlannerCatalogue,
     /// Where its commands run.
     pub(crate) sandbox: Sandbox,
 }
@@ -44,7 +44,7 @@ impl World {
         let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
         let environment = Environment::from(vec![path]);
         let toolbox = Toolbox::full(&workspace, environment.clone());
-        let catalogue = Catalogue::new(workspace, environment);
+        let catalogue = PlannerCatalogue::new(workspace, environment);
         Self { _folder: folder, root, outside, toolbox, catalogue, sandbox: Sandbox::off() }
     }
 
@@ -69,13 +69,13 @@ impl World {
     }
 
     /// The same, with something about the sandbox changed.
-    pub(crate) async fn in_sandbox_of(change: impl FnOnce(&mut Setup)) -> Option<Self> {
+    pub(crate) async fn in_sandbox_of(change: impl FnOnce(&mut SandboxSetup)) -> Option<Self> {
         Self::in_sandbox_within(tempfile::tempdir().unwrap(), change).await
     }
 
     async fn in_sandbox_within(
         folder: tempfile::TempDir,
-        change: impl FnOnce(&mut Setup),
+        change: impl FnOnce(&mut SandboxSetup),
     ) -> Option<Self> {
         #[expect(clippy::disallowed_methods, reason = "what a tester says is in the environment")]
         let without = std::env::var("COUNTERSIGN_TEST_WITHOUT").unwrap_or_default();
@@ -85,13 +85,13 @@ impl World {
         }
         let world = Self::within(folder);
         let launcher = env!("CARGO_BIN_EXE_countersign-sandbox").to_owned();
-        let mut setup = Setup::new(vec![launcher], world.outside.join("own/sandbox"));
+        let mut setup = SandboxSetup::new(vec![launcher], world.outside.join("own/sandbox"));
         change(&mut setup);
         Some(world.with_setup(setup).await)
     }
 
     /// Has commands run in a sandbox of this kind.
-    async fn with_setup(self, setup: Setup) -> Self {
+    async fn with_setup(self, setup: SandboxSetup) -> Self {
         let (own, home) = (self.outside.join("own"), self.outside.join("home"));
         fs::create_dir_all(&own).unwrap();
         fs::create_dir_all(&home).unwrap();
@@ -190,11 +190,11 @@ impl World {
         }
     }
 
-    pub(crate) fn plan(&self, tool: &str, input: Value) -> Result<Plan, Invalid> {
+    pub(crate) fn plan(&self, tool: &str, input: Value) -> Result<CallPlan, InvalidCall> {
         self.planner(tool).plan(&self.call(tool, input))
     }
 
-    pub(crate) fn preview(&self, tool: &str, input: Value) -> Result<Preview, Invalid> {
+    pub(crate) fn preview(&self, tool: &str, input: Value) -> Result<Preview, InvalidCall> {
         self.planner(tool).preview(&self.call(tool, input))
     }
 
@@ -209,16 +209,17 @@ impl World {
         self.permit(self.call(tool, input), Some(preview)).unwrap()
     }
 
-    fn permit(&self, call: ToolCall, preview: Option<Preview>) -> Result<Permit, Invalid> {
-        let Plan { effects, summary, canonical, .. } = self.tool(&call.tool_name).plan(&call)?;
+    fn permit(&self, call: ToolCall, preview: Option<Preview>) -> Result<Permit, InvalidCall> {
+        let CallPlan { effects, summary, canonical, .. } =
+            self.tool(&call.tool_name).plan(&call)?;
         // What a person has seen runs as it was written.
         let canonical = canonical.filter(|_| preview.is_none());
-        let pending = Approval { canonical, ..pending(call, effects, summary, preview) };
+        let pending = Execution { canonical, ..pending(call, effects, summary, preview) };
         Ok(start(pending))
     }
 
     /// A permit for a call that nobody had to be asked for.
-    pub(crate) fn permitted(&self, tool: &str, input: Value) -> Result<Permit, Invalid> {
+    pub(crate) fn permitted(&self, tool: &str, input: Value) -> Result<Permit, InvalidCall> {
         self.permit(self.call(tool, input), None)
     }
 
@@ -230,10 +231,10 @@ impl World {
     /// Runs a call that a person has said yes to.
     pub(crate) async fn run_consented(&self, tool: &str, input: Value) -> ToolOutput {
         let call = self.call(tool, input);
-        let Plan { effects, summary, commands, .. } = self.tool(tool).plan(&call).unwrap();
+        let CallPlan { effects, summary, commands, .. } = self.tool(tool).plan(&call).unwrap();
         let now = Timestamp::UNIX_EPOCH;
-        let yes = Decision::Approve { by: By::person("a person", None) };
-        let asked = Approval { commands, ..pending(call, effects, summary, None) };
+        let yes = Decision::Approve { by: ApprovedBy::person("a person", None) };
+        let asked = Execution { commands, ..pending(call, effects, summary, None) };
         let settled = asked.ask(Timestamp::MAX).unwrap().settle(yes, now).unwrap();
         let (_, permit) = settled.start(now).unwrap();
         self.run_permit(permit).await.unwrap()
@@ -287,7 +288,7 @@ impl World {
     }
 }
 
-fn start(pending: Approval) -> Permit {
+fn start(pending: Execution) -> Permit {
     let now = Timestamp::UNIX_EPOCH;
     let (_, permit) = pending.allow(now).unwrap().start(now).unwrap();
     permit
@@ -298,21 +299,21 @@ fn pending(
     effects: Vec<Effect>,
     summary: String,
     preview: Option<Preview>,
-) -> Approval {
-    Approval {
+) -> Execution {
+    Execution {
         canonical: None,
         id: Uuid::nil().into(),
-        digest: Digest::of(&[]),
+        digest: Digest::for_bytes(&[]),
         call,
         effects,
         commands: Vec::new(),
-        basis: Basis::default(),
+        basis: DecisionContext::default(),
         summary,
         risk: Risk::High,
         verdict: Verdict::from_reasons(Vec::new()),
         preview,
         created_at: Timestamp::UNIX_EPOCH,
-        state: State::Pending,
+        state: ExecutionState::Pending,
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fs;
 
-use countersign_core::{Digest, Effect, Preview, Side};
+use countersign_core::{Digest, Effect, Preview, WorkspaceSide};
 use countersign_tools::ToolError;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ fn the_preview_is_a_diff_bound_to_the_file() {
     };
     assert_eq!((change.diff.added, change.diff.removed), (1, 1));
     assert_eq!(change.preimage.path, world.path("a.txt"));
-    assert_eq!(change.preimage.digest, Some(Digest::of(b"old\n")));
+    assert_eq!(change.preimage.digest, Some(Digest::for_bytes(b"old\n")));
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ fn a_link_that_leaves_the_workspace_is_planned_as_outside() {
     let [Effect::Write(target)] = plan.effects.as_slice() else { panic!("{plan:?}") };
     assert_eq!(
         (target.path.clone(), target.place.side),
-        (world.outside.join("a.txt"), Side::Outside)
+        (world.outside.join("a.txt"), WorkspaceSide::Outside)
     );
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::AtServer;
+use super::ServerTargetArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum ApprovalsCommand {
@@ -33,7 +33,7 @@ approved.")]
 #[derive(Args)]
 pub(crate) struct ApprovalsListArgs {
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// Where the requests stand: `pending`, `approved`, `rejected`, `timeout`, …, or `all`.
     #[arg(long, value_name = "STATUS", default_value = "pending")]
     pub(crate) status: String,
@@ -48,7 +48,7 @@ pub(crate) struct ApprovalsShowArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// Prints JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -66,7 +66,7 @@ pub(crate) struct ApprovalsApproveArgs {
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// Prints the server's answer as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -81,7 +81,7 @@ pub(crate) struct ApprovalsRejectArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) feedback: Option<String>,
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// Prints the server's answer as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::Records;
+use super::DatabaseArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
@@ -21,7 +21,7 @@ The end of every chain is printed. Kept somewhere else, it proves later that all
 #[derive(Args)]
 pub(crate) struct AuditVerifyArgs {
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// Prints the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -30,7 +30,7 @@ pub(crate) struct AuditVerifyArgs {
 #[derive(Args)]
 pub(crate) struct AuditExportArgs {
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// Only the project of this id.
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,

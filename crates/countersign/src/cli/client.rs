@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AtServer, SandboxSwitch};
+use super::{SandboxSwitch, ServerTargetArgs};
 
 #[derive(Args)]
 pub(crate) struct ClientArgs {
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// The project's folder here: tools reach what is below it.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
     /// Where people decide: at this terminal, or elsewhere (the page, other clients).
-    #[arg(long, value_enum, default_value_t = Approvals::Here)]
-    pub(crate) approvals: Approvals,
+    #[arg(long, value_enum, default_value_t = ApprovalsOption::Here)]
+    pub(crate) approvals: ApprovalsOption,
     /// Where commands run: `auto` in the best sandbox there is, `required` in a whole one or not at all,
     /// `off` without.
     #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
@@ -27,7 +27,7 @@ pub(crate) struct ClientArgs {
 
 /// Where approvals are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Approvals {
+pub(crate) enum ApprovalsOption {
     Here,
     Elsewhere,
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use secrecy::SecretString;
 
-use super::{Records, SandboxSwitch};
+use super::{DatabaseArgs, SandboxSwitch};
 
 /// Where a call is asked about.
 #[derive(Args)]
-pub(crate) struct Asking {
+pub(crate) struct ConsentServerArgs {
     /// The server that asks a person [default: `http://127.0.0.1:4180`].
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_SERVER")]
     pub(crate) server: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Asking {
     pub(crate) token: Option<SecretString>,
     /// Where the rules are that the server keeps.
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
 }
 
 #[derive(Args)]
@@ -30,7 +30,7 @@ pub(crate) struct HookArgs {
     #[command(subcommand)]
     pub(crate) what: Option<HookCommand>,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) asking: ConsentServerArgs,
     /// How long a person has to decide; Claude Code ends a hook after 600 seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 570)]
     pub(crate) wait: u64,
@@ -62,7 +62,7 @@ bubblewrap can keep it from the network. What the file was before is kept for `h
 /// Which settings.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct HookPlace {
+pub(crate) struct HookSettingsArgs {
     /// Yours, for every project (`~/.claude/settings.json`); this is the default.
     #[arg(long, conflicts_with_all = ["project", "local"])]
     pub(crate) user: bool,
@@ -81,7 +81,7 @@ pub(crate) struct HookPlace {
 #[derive(Args)]
 pub(crate) struct HookInstallArgs {
     #[command(flatten)]
-    pub(crate) place: HookPlace,
+    pub(crate) place: HookSettingsArgs,
     /// The server that asks a person [default: `http://127.0.0.1:4180`].
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
@@ -116,7 +116,7 @@ pub(crate) struct ProbeClaudeArgs {
 #[derive(Args)]
 pub(crate) struct HookUninstallArgs {
     #[command(flatten)]
-    pub(crate) place: HookPlace,
+    pub(crate) place: HookSettingsArgs,
 }
 
 #[derive(Args)]
@@ -125,7 +125,7 @@ pub(crate) struct McpArgs {
     #[command(subcommand)]
     pub(crate) what: Option<McpCommand>,
     #[command(flatten)]
-    pub(crate) asking: Asking,
+    pub(crate) asking: ConsentServerArgs,
     /// How long a person has to decide, at the most: requests have deadlines of their own.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) wait: u64,
@@ -151,7 +151,7 @@ tools say of themselves change, it is not used until you trust it again.")]
 
 /// Which workspace, and where consent is kept.
 #[derive(Args)]
-pub(crate) struct McpPlace {
+pub(crate) struct McpWorkspaceArgs {
     /// The workspace.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
@@ -163,7 +163,7 @@ pub(crate) struct McpPlace {
 #[derive(Args)]
 pub(crate) struct McpListArgs {
     #[command(flatten)]
-    pub(crate) place: McpPlace,
+    pub(crate) place: McpWorkspaceArgs,
     /// One JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
@@ -174,7 +174,7 @@ pub(crate) struct McpTrustArgs {
     /// The server, as `[mcp.NAME]` names it.
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) place: McpPlace,
+    pub(crate) place: McpWorkspaceArgs,
     /// Where it is looked at: `auto` in the best sandbox there is, `required` in a whole one or not at all,
     /// `off` without.
     #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
@@ -189,5 +189,5 @@ pub(crate) struct McpForgetArgs {
     /// The server.
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) place: McpPlace,
+    pub(crate) place: McpWorkspaceArgs,
 }

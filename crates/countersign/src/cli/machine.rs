@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 
-use super::Records;
+use super::DatabaseArgs;
 
 /// Where commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,7 +30,7 @@ pub(crate) struct SandboxExecArgs {
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// The address the server would listen on.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use countersign_core::Mode;
+use countersign_core::PermissionMode;
 
-use super::Records;
+use super::DatabaseArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum PolicyCommand {
@@ -45,7 +45,7 @@ pub(crate) struct PolicySimulateArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// How many calls, the newest first.
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     pub(crate) limit: usize,
@@ -69,7 +69,7 @@ pub(crate) struct PolicyTrustArgs {
 
 /// Where a call would run, and by which rules it is judged.
 #[derive(Args)]
-pub(crate) struct Rulings {
+pub(crate) struct PolicySourceArgs {
     /// The workspace.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
@@ -90,10 +90,10 @@ pub(crate) struct PolicyCheckArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "input"])]
     pub(crate) jsonl: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) rulings: Rulings,
+    pub(crate) rulings: PolicySourceArgs,
     /// The mode: plan, default, acceptEdits, dontAsk or bypassPermissions [default: the rules'].
     #[arg(long)]
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<PermissionMode>,
     /// Prints the verdict as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,10 +111,10 @@ pub(crate) struct PolicyExplainArgs {
     #[arg(long, value_name = "JSON", requires = "tool")]
     pub(crate) input: Option<String>,
     #[command(flatten)]
-    pub(crate) rulings: Rulings,
+    pub(crate) rulings: PolicySourceArgs,
     /// The mode: plan, default, acceptEdits, dontAsk or bypassPermissions [default: the rules'].
     #[arg(long)]
-    pub(crate) mode: Option<Mode>,
+    pub(crate) mode: Option<PermissionMode>,
     /// Prints the verdict as JSON, with its parts and what "always" could mean.
     #[arg(long)]
     pub(crate) json: bool,
@@ -123,7 +123,7 @@ pub(crate) struct PolicyExplainArgs {
 #[derive(Args)]
 pub(crate) struct PolicyTestArgs {
     #[command(flatten)]
-    pub(crate) rulings: Rulings,
+    pub(crate) rulings: PolicySourceArgs,
     /// Prints what was found as JSON.
     #[arg(long)]
     pub(crate) json: bool,

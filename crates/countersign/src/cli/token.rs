@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use countersign_gate::TokenRole;
 use uuid::Uuid;
 
-use super::Records;
+use super::DatabaseArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum TokenCommand {
@@ -41,7 +41,7 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// Prints one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -50,7 +50,7 @@ pub(crate) struct TokenCreateArgs {
 #[derive(Args)]
 pub(crate) struct TokenListArgs {
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
     /// One JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
@@ -61,5 +61,5 @@ pub(crate) struct TokenRevokeArgs {
     /// The token, by its id.
     pub(crate) id: Uuid,
     #[command(flatten)]
-    pub(crate) records: Records,
+    pub(crate) records: DatabaseArgs,
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::AtServer;
+use super::ServerTargetArgs;
 
 #[derive(Args)]
 pub(crate) struct UndoArgs {
@@ -13,7 +13,7 @@ pub(crate) struct UndoArgs {
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) at: AtServer,
+    pub(crate) at: ServerTargetArgs,
     /// Puts back what can be, though some files were changed since.
     #[arg(long)]
     pub(crate) skip_refused: bool,

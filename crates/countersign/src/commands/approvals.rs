@@ -5,20 +5,20 @@ mod card;
 use std::io::{BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
-use countersign_tools::shown;
+use countersign_tools::escape_to_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::card::{RequestCard, heading};
-use super::link::{ANSWER, Link, LinkError, in_words};
 use super::serve;
+use super::server_link::{ANSWER, LinkError, ServerLink, explain_link_error};
 use crate::cli::{
     ApprovalsApproveArgs, ApprovalsCommand, ApprovalsListArgs, ApprovalsRejectArgs,
-    ApprovalsShowArgs, AtServer,
+    ApprovalsShowArgs, ServerTargetArgs,
 };
-use crate::hint::Hinted;
+use crate::hint::HintedError;
 use crate::output;
-use crate::paint::Paint;
+use crate::terminal_colors::TerminalColors;
 
 /// How many requests are asked for at a time.
 const PAGE: &str = "200";
@@ -43,7 +43,7 @@ pub(crate) fn run(command: &ApprovalsCommand) -> anyhow::Result<()> {
 }
 
 async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
-    let link = Link::for_person(&args.at)?;
+    let link = ServerLink::for_person(&args.at)?;
     let path: Vec<&str> = match &args.at.project {
         Some(project) => vec!["my", "projects", project.as_str(), "approvals"],
         None => vec!["my", "approvals"],
@@ -56,7 +56,7 @@ async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
             query.push(("status", args.status.as_str()));
         }
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get_at_server(&path, &query).await.map_err(in_words)?;
+        let page = link.get_at_server(&path, &query).await.map_err(explain_link_error)?;
         let approvals = page.get("approvals").and_then(Value::as_array).cloned();
         requests.extend(approvals.context("the server's answer cannot be read")?);
         cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
@@ -72,12 +72,12 @@ async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
         output::note("No such requests.");
     }
     // The oldest first: it has waited longest.
-    let paint = Paint(output::is_coloured());
+    let paint = TerminalColors(output::is_coloured());
     for request in requests.iter().rev() {
         let ListedRequest { approval_id, digest, .. } = read(request)?;
-        output::line(&format!("{}  {}", shown(&approval_id), heading(request, paint)));
+        output::line(&format!("{}  {}", escape_to_line(&approval_id), heading(request, paint)));
         output::line(&format!("  {}", card::belonging(request)));
-        output::line(&paint.dim(&format!("  digest {}", shown(&digest))));
+        output::line(&paint.dim(&format!("  digest {}", escape_to_line(&digest))));
     }
     Ok(())
 }
@@ -98,11 +98,11 @@ async fn approve(args: &ApprovalsApproveArgs) -> anyhow::Result<()> {
     print_card(&request, if args.json { output::note } else { output::line })?;
     let ListedRequest { approval_id, status, digest } = read(&request)?;
     if status != "awaiting_approval" {
-        bail!("the request no longer waits: it is {}", shown(&status));
+        bail!("the request no longer waits: it is {}", escape_to_line(&status));
     }
     let seen = args.digest.as_ref().unwrap_or(&digest);
     if *seen != digest {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("the request is not the one with that digest"),
             hint: "look at it again with `countersign approvals show`".to_owned(),
         });
@@ -113,7 +113,7 @@ async fn approve(args: &ApprovalsApproveArgs) -> anyhow::Result<()> {
     }
     let body = json!({"decision": "approved", "digest": seen});
     let answer = link.post(&["approvals", &approval_id, "approve"], &body, ANSWER).await;
-    tell(&answer.map_err(in_words)?, args.json, "Approved.");
+    tell(&answer.map_err(explain_link_error)?, args.json, "Approved.");
     Ok(())
 }
 
@@ -122,27 +122,29 @@ async fn reject(args: &ApprovalsRejectArgs) -> anyhow::Result<()> {
     let ListedRequest { approval_id, .. } = read(&request)?;
     let body = json!({"decision": "rejected", "reason": args.feedback});
     let answer = link.post(&["approvals", &approval_id, "reject"], &body, ANSWER).await;
-    tell(&answer.map_err(in_words)?, args.json, "Rejected.");
+    tell(&answer.map_err(explain_link_error)?, args.json, "Rejected.");
     Ok(())
 }
 
 /// Returns a request, and the way to its project: the named one, else whichever has it.
-async fn find(at: &AtServer, id: &str) -> anyhow::Result<(Link, Value)> {
-    let link = Link::for_person(at)?;
+async fn find(at: &ServerTargetArgs, id: &str) -> anyhow::Result<(ServerLink, Value)> {
+    let link = ServerLink::for_person(at)?;
     let projects = match &at.project {
         Some(project) => vec![project.clone()],
-        None => link.projects().await.map_err(in_words)?.into_iter().map(|it| it.id).collect(),
+        None => {
+            link.projects().await.map_err(explain_link_error)?.into_iter().map(|it| it.id).collect()
+        }
     };
     for project in projects {
         let of_project = link.to_project(&project);
         match of_project.get(&["approvals", id], &[]).await {
             Ok(request) => return Ok((of_project, request)),
             Err(LinkError::Refused(refusal)) if refusal.status == 404 => {}
-            Err(error) => return Err(in_words(error)),
+            Err(error) => return Err(explain_link_error(error)),
         }
     }
-    bail!(Hinted {
-        error: anyhow::anyhow!("no request has the id `{}`", shown(id)),
+    bail!(HintedError {
+        error: anyhow::anyhow!("no request has the id `{}`", escape_to_line(id)),
         hint: "`countersign approvals list` shows those that wait".to_owned(),
     })
 }
@@ -152,18 +154,18 @@ fn read(request: &Value) -> anyhow::Result<ListedRequest> {
 }
 
 fn print_card(request: &Value, say: fn(&str)) -> anyhow::Result<()> {
-    let paint = Paint(output::is_coloured());
+    let paint = TerminalColors(output::is_coloured());
     for line in RequestCard::new(request).lines(paint) {
         say(&line);
     }
     let ListedRequest { digest, .. } = read(request)?;
-    say(&paint.dim(&format!("digest {}", shown(&digest))));
+    say(&paint.dim(&format!("digest {}", escape_to_line(&digest))));
     Ok(())
 }
 
 fn says_yes() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("there is nobody to ask"),
             hint: "--yes does not ask; add --digest to approve only what you have seen".to_owned(),
         });

@@ -8,10 +8,10 @@ use countersign_core::ProjectId;
 use countersign_gate::{AuditReport, AuditRow, Gate, Rulebook, SystemClock};
 use serde_json::{Value, json, value::RawValue};
 
-use crate::cli::{AuditCommand, AuditExportArgs, AuditVerifyArgs, Records};
+use crate::cli::{AuditCommand, AuditExportArgs, AuditVerifyArgs, DatabaseArgs};
 use crate::commands::serve::runtime;
-use crate::hint::Hinted;
-use crate::{output, record};
+use crate::hint::HintedError;
+use crate::{data_paths, output};
 
 /// How many rows are read at a time.
 const PAGE: usize = 1000;
@@ -23,10 +23,10 @@ pub(crate) fn run(command: &AuditCommand) -> anyhow::Result<()> {
     }
 }
 
-async fn open(records: &Records) -> anyhow::Result<Gate> {
-    let database = record::existing_database(records)?;
+async fn open(records: &DatabaseArgs) -> anyhow::Result<Gate> {
+    let database = data_paths::existing_database(records)?;
     let opened = Gate::open_to_read(database.clone(), Arc::new(SystemClock), no_rules()).await;
-    record::opened(opened, &database)
+    data_paths::explain_open_failure(opened, &database)
 }
 
 fn no_rules() -> Arc<Rulebook> {
@@ -34,7 +34,8 @@ fn no_rules() -> Arc<Rulebook> {
 }
 
 async fn verify(args: &AuditVerifyArgs) -> anyhow::Result<()> {
-    let report = record::used(open(&args.records).await?.store().verify_audit().await)?;
+    let report =
+        data_paths::explain_store_failure(open(&args.records).await?.store().verify_audit().await)?;
     if args.json {
         output::line(&as_json(&report).to_string());
     }
@@ -50,7 +51,7 @@ async fn verify(args: &AuditVerifyArgs) -> anyhow::Result<()> {
     let (project, seq, why) = (&broken.project, broken.seq, &broken.why);
     let error = anyhow::anyhow!("the audit of {project} is broken at row {seq}: {why}");
     let hint = "put back a backup that is intact, and find out who could write to the database";
-    bail!(Hinted { error, hint: hint.to_owned() })
+    bail!(HintedError { error, hint: hint.to_owned() })
 }
 
 fn as_json(report: &AuditReport) -> Value {
@@ -73,7 +74,9 @@ async fn export(args: &AuditExportArgs) -> anyhow::Result<()> {
     let mut out = output::stream();
     let mut after = None;
     loop {
-        let page = record::used(gate.store().audit_rows(only.as_ref(), after, PAGE).await)?;
+        let page = data_paths::explain_store_failure(
+            gate.store().audit_rows(only.as_ref(), after, PAGE).await,
+        )?;
         for row in &page {
             let written = writeln!(out, "{}", line(row)?);
             // A reader that went away has read enough.

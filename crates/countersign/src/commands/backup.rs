@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use countersign_gate::{DatabaseUrl, Gate, Rulebook, Settings, SystemClock};
+use countersign_gate::{DatabaseUrl, Gate, GateSettings, Rulebook, SystemClock};
 
 use crate::cli::BackupArgs;
 use crate::commands::serve::runtime;
-use crate::hint::{Hint, Hinted};
-use crate::{output, record};
+use crate::hint::{HintExt, HintedError};
+use crate::{data_paths, output};
 
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     runtime()?.block_on(async {
-        let database = record::existing_database(&args.records)?;
+        let database = data_paths::existing_database(&args.records)?;
         match &args.file {
             Some(file) => copy(database, file).await,
             None => settle(database).await,
@@ -24,19 +24,19 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
 async fn open(database: DatabaseUrl) -> anyhow::Result<Gate> {
     let book = Arc::new(Rulebook::none());
     let opened = Gate::open_to_read(database.clone(), Arc::new(SystemClock), book).await;
-    record::opened(opened, &database)
+    data_paths::explain_open_failure(opened, &database)
 }
 
 async fn copy(database: DatabaseUrl, file: &Path) -> anyhow::Result<()> {
     if matches!(database, DatabaseUrl::Postgres(_)) {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("a PostgreSQL is backed up with its own tools"),
             hint: "use pg_dump; after pg_restore say `countersign backup --settle`".to_owned(),
         });
     }
     let file = std::path::absolute(file)?;
     if file.exists() {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("there is something at `{}` already", file.display()),
             hint: "name a file that is not there yet".to_owned(),
         });
@@ -47,7 +47,7 @@ async fn copy(database: DatabaseUrl, file: &Path) -> anyhow::Result<()> {
     let raw = scratch.path().join("copy.db");
     open(database).await?.store().copy_to(&raw).await?;
     let copy = open(DatabaseUrl::Sqlite(raw)).await?;
-    let ended = copy.settle_all().await?;
+    let ended = copy.end_all_open().await?;
     let settled = scratch.path().join("settled.db");
     copy.store().copy_to(&settled).await?;
     // The name comes last, and to something that a power cut cannot take back.
@@ -60,16 +60,16 @@ async fn copy(database: DatabaseUrl, file: &Path) -> anyhow::Result<()> {
 
 async fn settle(database: DatabaseUrl) -> anyhow::Result<()> {
     // A file is held by the server that is at work on it; on a PostgreSQL it shows that it is alive.
-    let settings = Settings::of(database.clone());
+    let settings = GateSettings::for_database(database.clone());
     let opened = Gate::open(settings, Arc::new(SystemClock), Arc::new(Rulebook::none())).await;
-    let gate = record::opened(opened, &database)?;
-    if gate.is_served().await? {
-        bail!(Hinted {
+    let gate = data_paths::explain_open_failure(opened, &database)?;
+    if gate.has_live_server().await? {
+        bail!(HintedError {
             error: anyhow::anyhow!("a server is at work on `{database}`"),
             hint: "this ends all that waits or runs: stop the servers first".to_owned(),
         });
     }
-    tell(gate.settle_all().await?);
+    tell(gate.end_all_open().await?);
     Ok(())
 }
 

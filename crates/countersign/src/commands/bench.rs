@@ -1,15 +1,15 @@
 //! `countersign bench`: measures this machine, one JSON line per bench.
 
 mod approval;
+mod bench_server;
 mod diff;
-mod files;
 mod listeners;
+mod open_file_limit;
 mod pending;
 mod policy;
 mod sdk;
 mod sdk_cli;
 mod search;
-mod served;
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
 }
 
 /// What one bench measured.
-struct Measured {
+struct BenchMeasurement {
     bench: &'static str,
     case: String,
     /// How long each round took.
@@ -44,7 +44,7 @@ struct Measured {
     notes: String,
 }
 
-impl Measured {
+impl BenchMeasurement {
     fn print(self) {
         self.print_with(&[]);
     }

@@ -1,7 +1,7 @@
 //! `countersign demo`: the product in one command, in a scratch workspace.
 
 use anyhow::Context;
-use countersign_gate::Settings;
+use countersign_gate::GateSettings;
 
 use crate::cli::{DemoArgs, SandboxSwitch, ServeArgs};
 use crate::commands::serve;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
         root: vec![workspace],
         database: None,
         bus: None,
-        pending_limit: Settings::PENDING_LIMIT,
+        pending_limit: GateSettings::PENDING_LIMIT,
         keep_events: None,
         model: None,
         system_prompt: None,

@@ -8,12 +8,12 @@ use qrcode::render::unicode::Dense1x2;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::link::{ANSWER, Link, in_words};
 use super::serve;
+use super::server_link::{ANSWER, ServerLink, explain_link_error};
 use crate::cli::LoginArgs;
-use crate::hint::Hinted;
+use crate::hint::HintedError;
 use crate::running_server::RunningServer;
-use crate::{output, record};
+use crate::{data_paths, output};
 
 /// Black on white, whatever the terminal's own colours are.
 const PAPER: &str = "\u{1b}[38;5;16;48;5;231m";
@@ -21,15 +21,16 @@ const PLAIN: &str = "\u{1b}[0m";
 
 /// A link, as the server made it.
 #[derive(Deserialize)]
-struct NewLink {
+struct LoginLink {
     url: String,
     expires_in_seconds: u64,
 }
 
 pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
     let Some(server) = RunningServer::find(args.data.as_deref()) else {
-        let folder = record::data_path(args.data.as_deref()).context("there is no data folder")?;
-        bail!(Hinted {
+        let folder =
+            data_paths::data_path(args.data.as_deref()).context("there is no data folder")?;
+        bail!(HintedError {
             error: anyhow::anyhow!("no server runs on the data folder `{}`", folder.display()),
             hint: "start one with `countersign serve`, or name its folder with --data".to_owned(),
         });
@@ -47,20 +48,20 @@ pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ask_for_link(server: &RunningServer) -> anyhow::Result<NewLink> {
-    let link = Link::new(&server.url, "default", server.credential())?;
+async fn ask_for_link(server: &RunningServer) -> anyhow::Result<LoginLink> {
+    let link = ServerLink::new(&server.url, "default", server.credential())?;
     let made = link.post_to_server(&["sign-in", "links"], &Value::Null, ANSWER).await;
-    let made = made.map_err(in_words).map_err(|error| {
+    let made = made.map_err(explain_link_error).map_err(|error| {
         let pid = server.pid;
         let hint = format!(
             "if the server (process {pid}) was killed, start it again; it writes a new file then"
         );
-        Hinted { error, hint }
+        HintedError { error, hint }
     })?;
     serde_json::from_value(made).context("the server's answer cannot be read")
 }
 
-fn show(link: &NewLink, no_qr: bool) -> anyhow::Result<()> {
+fn show(link: &LoginLink, no_qr: bool) -> anyhow::Result<()> {
     let minutes = link.expires_in_seconds / 60;
     if !no_qr {
         output::note(&qr(&link.url, output::is_coloured())?);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use countersign_core::Mode;
+use countersign_core::PermissionMode;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, Tool,
@@ -19,7 +19,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::consent::{AtOnce, Call, Consent, at_once};
+use super::consent::{ConsentAnswer, ConsentRequest, RulesAnswer, answer_from_rules};
 use super::hook::runtime;
 use crate::cli::McpArgs;
 use crate::environment;
@@ -27,7 +27,7 @@ use crate::environment;
 /// The one tool.
 const APPROVE: &str = "approve";
 
-pub(crate) use servers::of_workspaces;
+pub(crate) use servers::load_mcp_servers;
 
 pub(crate) fn run(args: McpArgs) -> anyhow::Result<()> {
     if let Some(what) = &args.what {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: McpArgs) -> anyhow::Result<()> {
     let here = environment::working_folder().context("the working folder is gone")?;
     let root = environment::claude_project().unwrap_or_else(|| here.clone());
     let session = format!("mcp-{}", countersign_gate::new_id::<countersign_core::RunId>());
-    let desk = Desk { args: Arc::new(args), root, cwd: here, session };
+    let desk = PermissionServer { args: Arc::new(args), root, cwd: here, session };
     runtime()?.block_on(async {
         let serving = desk.serve(rmcp::transport::stdio()).await?;
         serving.waiting().await?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: McpArgs) -> anyhow::Result<()> {
 
 /// Where calls are handed in.
 #[derive(Clone)]
-struct Desk {
+struct PermissionServer {
     args: Arc<McpArgs>,
     root: PathBuf,
     cwd: PathBuf,
@@ -55,53 +55,55 @@ struct Desk {
 
 /// What Claude Code sends.
 #[derive(Deserialize)]
-struct Asked {
+struct PermissionToolInput {
     tool_name: String,
     input: Value,
     #[serde(default)]
     tool_use_id: Option<String>,
 }
 
-impl Desk {
+impl PermissionServer {
     /// Returns what is said to a call, as Claude Code reads it.
     async fn answer(&self, arguments: Value) -> Value {
         let denied = |why: String| json!({"behavior": "deny", "message": why});
-        let Asked { tool_name, input, tool_use_id } = match Asked::deserialize(arguments) {
-            Ok(asked) => asked,
-            Err(error) => return denied(format!("the call is not understood: {error}")),
-        };
+        let PermissionToolInput { tool_name, input, tool_use_id } =
+            match PermissionToolInput::deserialize(arguments) {
+                Ok(asked) => asked,
+                Err(error) => return denied(format!("the call is not understood: {error}")),
+            };
         let (session, root) = (self.session.clone(), self.root.clone());
-        let (cwd, mode) = (self.cwd.clone(), Mode::Default);
-        let call = Call { tool_name, input, tool_use_id, session, root, cwd, mode, agent: None };
+        let (cwd, mode) = (self.cwd.clone(), PermissionMode::Default);
+        let call =
+            ConsentRequest { tool_name, input, tool_use_id, session, root, cwd, mode, agent: None };
         match self.consent(&call).await {
-            Consent::Allowed { input, .. } => {
+            ConsentAnswer::Allowed { input, .. } => {
                 json!({"behavior": "allow", "updatedInput": input.unwrap_or(call.input)})
             }
-            Consent::Denied { why } => denied(why),
-            Consent::Undecided { why } => denied(format!("Not approved: {why}")),
-            Consent::NotOurs => denied(format!(
+            ConsentAnswer::Denied { why } => denied(why),
+            ConsentAnswer::Undecided { why } => denied(format!("Not approved: {why}")),
+            ConsentAnswer::NotOurs => denied(format!(
                 "`{}` needs a person at Claude Code itself, and none is there",
                 call.tool_name.escape_debug()
             )),
         }
     }
 
-    async fn consent(&self, call: &Call) -> Consent {
+    async fn consent(&self, call: &ConsentRequest) -> ConsentAnswer {
         let (args, asked) = (Arc::clone(&self.args), call.clone());
-        let judging = tokio::task::spawn_blocking(move || at_once(&asked, &args.asking));
+        let judging = tokio::task::spawn_blocking(move || answer_from_rules(&asked, &args.asking));
         match judging.await {
-            Ok(AtOnce::Answered(consent)) => consent,
-            Ok(AtOnce::Open(open)) => {
+            Ok(RulesAnswer::Answered(consent)) => consent,
+            Ok(RulesAnswer::Open(open)) => {
                 open.ask(call, &self.args.asking, Duration::from_secs(self.args.wait)).await
             }
-            Err(_) => Consent::Undecided {
+            Err(_) => ConsentAnswer::Undecided {
                 why: "the call could not be judged: this is a fault of Countersign".to_owned(),
             },
         }
     }
 }
 
-impl ServerHandler for Desk {
+impl ServerHandler for PermissionServer {
     fn get_info(&self) -> InitializeResult {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         let mut info = InitializeResult::new(capabilities);

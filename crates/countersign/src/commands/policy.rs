@@ -1,20 +1,20 @@
 //! `countersign policy`: what the rules say, without a server and without running anything.
 
+mod call_row;
 mod check;
+mod evaluator;
 mod examples;
 mod explain;
-mod given;
-mod judge;
 mod layers;
-mod row;
+mod row_overrides;
 mod simulate;
 mod trust;
 mod view;
 
 use crate::cli::PolicyCommand;
 
-pub(crate) use judge::{Judge, Terms};
-pub(crate) use row::Row;
+pub(crate) use call_row::CallRow;
+pub(crate) use evaluator::{EvaluationTerms, PolicyEvaluator};
 
 pub(crate) fn run(command: PolicyCommand) -> anyhow::Result<()> {
     match command {

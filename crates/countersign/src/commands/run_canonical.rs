@@ -6,20 +6,20 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use countersign_core::{Mode, Outcome};
+use countersign_core::{PermissionMode, VerdictAction};
 use countersign_tools::{Environment, run_canonical};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::policy::Judge;
-use crate::cli::Rulings;
+use super::policy::PolicyEvaluator;
+use crate::cli::PolicySourceArgs;
 use crate::environment;
 
 /// What stands on standard input.
 #[derive(Deserialize)]
-struct CanonicalRun {
+struct CanonicalRunInput {
     root: PathBuf,
-    mode: Option<Mode>,
+    mode: Option<PermissionMode>,
     command: String,
 }
 
@@ -27,11 +27,14 @@ struct CanonicalRun {
 pub(crate) fn run() -> anyhow::Result<u8> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("the command could not be read")?;
-    let wanted: CanonicalRun = serde_json::from_str(&text).context("the command is not JSON")?;
-    let judge = Judge::new(&Rulings { root: wanted.root, rules: None }, wanted.mode)?;
+    let wanted: CanonicalRunInput =
+        serde_json::from_str(&text).context("the command is not JSON")?;
+    let judge =
+        PolicyEvaluator::new(&PolicySourceArgs { root: wanted.root, rules: None }, wanted.mode)?;
     let input = json!({ "command": wanted.command });
     let judged = judge.judge("Bash", Ok(input), judge.terms());
-    let (Outcome::Allow, Some(canonical)) = (judged.verdict.outcome, &judged.plan.canonical) else {
+    let (VerdictAction::Allow, Some(canonical)) = (judged.verdict.outcome, &judged.plan.canonical)
+    else {
         bail!("a person would be asked about this command, so it is not run here");
     };
     let environment = Environment::from(environment::for_tools());

@@ -1,7 +1,7 @@
 //! `countersign serve`: wires the parts and serves until told to stop.
 
-mod equipment;
-mod presence;
+mod announcement;
+mod tool_setup;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use countersign_agent::{
-    Anthropic, ClaudeSetup, Connection, RunnerConfig, Scenario, ScriptedModel,
+    AnthropicConnection, AnthropicModel, ClaudeSetup, RunnerConfig, Scenario, ScriptedModel,
 };
-use countersign_core::rule::Source;
+use countersign_core::rule::RuleSource;
 use countersign_gate::{
-    DatabaseUrl, Gate, Project, RuleFileState, Rulebook, Settings, SystemClock, Timeouts,
-    WORKSPACE_FILE,
+    DatabaseUrl, DecisionTimeouts, Gate, GateSettings, Project, RuleFileState, Rulebook,
+    SystemClock, WORKSPACE_FILE,
 };
 use countersign_server::{
     ApprovalSwitch, Credential, HookSpool, HostNames, ModelSource, RunDefaults, ServeError, Server,
     ServerConfig,
 };
-use countersign_tools::{Catalogue, Confinement, Environment, Workspace};
+use countersign_tools::{Environment, McpConfinement, PlannerCatalogue, Workspace};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::mcp::of_workspaces;
-use crate::cli::{Common, SandboxSwitch, ServeArgs};
-use crate::hint::{Hint, Hinted};
-use crate::{commands, environment, output, record};
+use super::mcp::load_mcp_servers;
+use crate::cli::{SandboxSwitch, ServeArgs, ServerLocationArgs};
+use crate::hint::{HintExt, HintedError};
+use crate::{commands, data_paths, environment, output};
 
 /// How long what was read at the end may take to come back.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
 
 async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let model = model(&args)?;
-    let database = record::database(args.common.data.as_deref(), args.database.as_deref())?;
+    let database = data_paths::database(args.common.data.as_deref(), args.database.as_deref())?;
     let own = own_folders(&args.common, &database);
     let workspaces = workspaces(&args.root, &own)?;
     let rulebook = rulebook(&args.common, &workspaces);
@@ -63,27 +63,27 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let gate = gate(&args, database, rulebook).await?;
     let (credential, sign_in) = credential(&args.common)?;
     let names = HostNames { public_url: args.public_url.clone(), allowed: args.allow_host.clone() };
-    let page = presence::page(address, &names, sign_in.as_deref());
-    let (local, running) = presence::announce(&args.common, address, &gate).await?;
-    let keep = equipment::keep(&args.common);
+    let page = announcement::page(address, &names, sign_in.as_deref());
+    let (local, running) = announcement::announce(&args.common, address, &gate).await?;
+    let keep = tool_setup::open_backup_store(&args.common);
     let tools = Environment::from(environment::for_tools());
-    let confinement = Confinement {
+    let confinement = McpConfinement {
         sandbox: sandbox.clone(),
         required: args.sandbox == SandboxSwitch::Required,
         own,
     };
-    let servers = of_workspaces(args.common.data.as_deref(), confinement)?;
+    let servers = load_mcp_servers(args.common.data.as_deref(), confinement)?;
     for (_, workspace) in &workspaces {
-        equipment::tell_of_servers(&servers, workspace);
+        tool_setup::tell_of_servers(&servers, workspace);
     }
     let server = Server::new(ServerConfig {
         gate,
         workspaces,
         catalogue: Arc::new({
             let tools = tools.clone();
-            move |workspace| Catalogue::new(workspace.clone(), tools.clone())
+            move |workspace| PlannerCatalogue::new(workspace.clone(), tools.clone())
         }),
-        toolbox: equipment::toolboxes(tools, sandbox.clone(), Arc::clone(&servers)),
+        toolbox: tool_setup::toolboxes(tools, sandbox.clone(), Arc::clone(&servers)),
         sandbox,
         claude: claude(&args),
         keep,
@@ -96,12 +96,12 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
         system_prompt: args.system_prompt.clone(),
         max_tokens: args.max_tokens,
     });
-    let spool = HookSpool::in_folder(&record::data_folder(args.common.data.as_deref())?);
+    let spool = HookSpool::in_folder(&data_paths::data_folder(args.common.data.as_deref())?);
     let server = server.with_host_names(names.clone()).with_local_credential(local);
     let server = server.with_hook_spool(spool);
     output::line(&format!("listening on http://{address}/"));
-    presence::tell(&page, sign_in.is_some(), &args.common);
-    presence::warn_of_plain_http(address, &names);
+    announcement::print_sign_in(&page, sign_in.is_some(), &args.common);
+    announcement::warn_of_plain_http(address, &names);
     if args.open && open::that_detached(&page).is_err() {
         output::note("No browser could be opened; use the link above.");
     }
@@ -110,7 +110,7 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     // Nobody finds the server from now on.
     drop(running);
     match done {
-        Err(ServeError::Store(error)) => record::used(Err(error))?,
+        Err(ServeError::Store(error)) => data_paths::explain_store_failure(Err(error))?,
         done => done?,
     }
     output::note("Stopped.");
@@ -118,20 +118,20 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
 }
 
 /// Returns the folders that hold our own state and the user's rules: no command may touch them.
-fn own_folders(common: &Common, database: &DatabaseUrl) -> Vec<PathBuf> {
+fn own_folders(common: &ServerLocationArgs, database: &DatabaseUrl) -> Vec<PathBuf> {
     let database = match database {
         DatabaseUrl::Sqlite(file) => file.parent().map(Path::to_owned),
         DatabaseUrl::Postgres(_) => None,
     };
     let folders =
-        [database, record::data_path(common.data.as_deref()), environment::config_folder()];
-    let mut own: Vec<_> = folders.into_iter().flatten().map(resolved).collect();
+        [database, data_paths::data_path(common.data.as_deref()), environment::config_folder()];
+    let mut own: Vec<_> = folders.into_iter().flatten().map(resolve_folder).collect();
     own.dedup();
     own
 }
 
 /// Resolves links as far as the folder is there: one that is made later is meant too.
-pub(crate) fn resolved(folder: PathBuf) -> PathBuf {
+pub(crate) fn resolve_folder(folder: PathBuf) -> PathBuf {
     let parent = || Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?));
     folder.canonicalize().ok().or_else(parent).unwrap_or(folder)
 }
@@ -144,16 +144,16 @@ fn workspaces(roots: &[PathBuf], own: &[PathBuf]) -> anyhow::Result<Vec<(Project
             .keeping_out_of(own.iter().cloned());
         let root = workspace.roots().first().context("a workspace without a root")?;
         let root = root.to_str().context("the workspace's path is not UTF-8")?;
-        Ok((Project::of_root(root), workspace))
+        Ok((Project::from_root(root), workspace))
     };
     roots.iter().map(workspace_of).collect()
 }
 
 /// Returns the rules that stand in files, and tells of what a person has to do about them.
-fn rulebook(common: &Common, workspaces: &[(Project, Workspace)]) -> Arc<Rulebook> {
-    let rulebook = record::rulebook(common.data.as_deref());
+fn rulebook(common: &ServerLocationArgs, workspaces: &[(Project, Workspace)]) -> Arc<Rulebook> {
+    let rulebook = data_paths::rulebook(common.data.as_deref());
     for (project, _) in workspaces {
-        rulebook.add(project.id.clone(), PathBuf::from(&project.root));
+        rulebook.add_project(project.id.clone(), PathBuf::from(&project.root));
         for file in rulebook.files(&project.id) {
             tell_of(&file);
         }
@@ -169,7 +169,7 @@ fn tell_of(file: &RuleFileState) {
     for problem in &file.problems {
         output::note(&format!("{path}: `{}` is not followed: {}", problem.rule, problem.why));
     }
-    if file.source == Source::Workspace && file.allows && !file.trusted {
+    if file.source == RuleSource::Workspace && file.allows && !file.trusted {
         output::note(&format!(
             "`{WORKSPACE_FILE}` of this workspace allows things; its allow rules wait until you \
              trust it: countersign policy trust"
@@ -186,12 +186,13 @@ fn model(args: &ServeArgs) -> anyhow::Result<ModelSource> {
         output::note("No API key is set: prompts will fail until ANTHROPIC_API_KEY is there.");
         output::note("hint: `countersign demo` shows everything without one");
     }
-    let mut connection = Connection { key: args.api_key.clone(), ..Connection::default() };
+    let mut connection =
+        AnthropicConnection { key: args.api_key.clone(), ..AnthropicConnection::default() };
     if let Some(url) = &args.base_url {
         connection.base_url.clone_from(url);
     }
     let model =
-        Anthropic::new(connection).hint("check ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY")?;
+        AnthropicModel::new(connection).hint("check ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY")?;
     let name = args.model.clone().unwrap_or_else(|| RunnerConfig::DEFAULT_MODEL.to_owned());
     Ok(ModelSource { model: Arc::new(model), name, demo: false })
 }
@@ -235,29 +236,32 @@ async fn gate(
     rulebook: Arc<Rulebook>,
 ) -> anyhow::Result<Gate> {
     if args.bus.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("a bus is for several servers, and a file has one"),
             hint: "leave out --bus, or give a PostgreSQL with --database".to_owned(),
         });
     }
     let timeouts = match args.common.approval_timeout {
-        Some(seconds) => Timeouts::all(Duration::from_secs(seconds)),
-        None => Timeouts::default(),
+        Some(seconds) => DecisionTimeouts::uniform(Duration::from_secs(seconds)),
+        None => DecisionTimeouts::default(),
     };
     let days = |days: u32| Duration::from_hours(24 * u64::from(days));
-    let settings = Settings {
+    let settings = GateSettings {
         database: database.clone(),
         timeouts,
         pending_limit: args.pending_limit,
-        place: Some(record::data_folder(args.common.data.as_deref())?),
+        place: Some(data_paths::data_folder(args.common.data.as_deref())?),
         bus: args.bus.clone(),
         keep_events: args.keep_events.map(days),
     };
-    record::opened(Gate::open(settings, Arc::new(SystemClock), rulebook).await, &database)
+    data_paths::explain_open_failure(
+        Gate::open(settings, Arc::new(SystemClock), rulebook).await,
+        &database,
+    )
 }
 
 /// Returns what opens the door and, for a one-time link, its secret.
-fn credential(common: &Common) -> anyhow::Result<(Credential, Option<String>)> {
+fn credential(common: &ServerLocationArgs) -> anyhow::Result<(Credential, Option<String>)> {
     match &common.token {
         Some(token) if token.expose_secret().trim().is_empty() => {
             bail!("the token is empty; leave it out to get a sign-in link")

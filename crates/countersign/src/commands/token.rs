@@ -11,11 +11,11 @@ use countersign_gate::{
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use crate::cli::{Records, TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
+use crate::cli::{DatabaseArgs, TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
 use crate::commands::serve::runtime;
 use crate::credential_file::ServerCredential;
-use crate::hint::Hinted;
-use crate::{output, record};
+use crate::hint::HintedError;
+use crate::{data_paths, output};
 
 pub(crate) fn run(command: &TokenCommand) -> anyhow::Result<()> {
     match command {
@@ -35,14 +35,15 @@ pub(crate) struct NewToken {
 impl NewToken {
     /// Makes a token in a database, beside the servers that may be at work on it.
     pub(crate) async fn make(
-        records: &Records,
+        records: &DatabaseArgs,
         role: TokenRole,
         name: Option<&str>,
     ) -> anyhow::Result<Self> {
         let gate = open(records, true).await?;
-        let server_key = record::used(gate.server_identity().await)?.public_key();
+        let server_key =
+            data_paths::explain_store_failure(gate.server_identity().await)?.public_key();
         let (kept, secret) = match gate.create_token(role, name).await {
-            Err(CreateTokenError::Store(error)) => record::used(Err(error))?,
+            Err(CreateTokenError::Store(error)) => data_paths::explain_store_failure(Err(error))?,
             made => made?,
         };
         Ok(Self { kept, secret, server_key })
@@ -56,9 +57,9 @@ impl NewToken {
 }
 
 /// Returns whether a credential is one of a database that the servers there still accept.
-pub(crate) async fn is_good(records: &Records, credential: &ServerCredential) -> bool {
+pub(crate) async fn is_good(records: &DatabaseArgs, credential: &ServerCredential) -> bool {
     let Ok(gate) = open(records, true).await else { return false };
-    let digest = Digest::of(credential.token.expose_secret().as_bytes());
+    let digest = Digest::for_bytes(credential.token.expose_secret().as_bytes());
     let (token, key) = (gate.store().find_token(&digest).await, gate.server_identity().await);
     let key = key.map(|key| key.public_key()).ok();
     matches!(token, Ok(Some(_))) && key.is_some() && key == credential.server_key
@@ -66,17 +67,20 @@ pub(crate) async fn is_good(records: &Records, credential: &ServerCredential) ->
 
 /// Returns where the agent's token of this machine is kept, unless another file is named.
 pub(crate) fn agent_token_file(data: Option<&Path>) -> Option<PathBuf> {
-    Some(record::data_path(data)?.join("agent-token"))
+    Some(data_paths::data_path(data)?.join("agent-token"))
 }
 
-async fn open(records: &Records, make: bool) -> anyhow::Result<Gate> {
+async fn open(records: &DatabaseArgs, make: bool) -> anyhow::Result<Gate> {
     let database = if make {
-        record::database(records.data.as_deref(), records.database.as_deref())?
+        data_paths::database(records.data.as_deref(), records.database.as_deref())?
     } else {
-        record::existing_database(records)?
+        data_paths::existing_database(records)?
     };
     let (clock, no_rules) = (Arc::new(SystemClock), Arc::new(Rulebook::none()));
-    record::opened(Gate::open_to_read(database.clone(), clock, no_rules).await, &database)
+    data_paths::explain_open_failure(
+        Gate::open_to_read(database.clone(), clock, no_rules).await,
+        &database,
+    )
 }
 
 async fn create(args: &TokenCreateArgs) -> anyhow::Result<()> {
@@ -112,7 +116,7 @@ async fn create(args: &TokenCreateArgs) -> anyhow::Result<()> {
 
 async fn list(args: &TokenListArgs) -> anyhow::Result<()> {
     let gate = open(&args.records, false).await?;
-    let tokens = record::used(gate.store().list_tokens().await)?;
+    let tokens = data_paths::explain_store_failure(gate.store().list_tokens().await)?;
     if tokens.is_empty() && !args.json {
         output::note("There are no tokens; `countersign token create --role ROLE` makes one.");
     }
@@ -125,7 +129,7 @@ async fn list(args: &TokenListArgs) -> anyhow::Result<()> {
             output::line(&line.to_string());
         } else {
             let state = revoked_at.map(|at| format!("  revoked {at:.0}")).unwrap_or_default();
-            let name = countersign_tools::shown(&name);
+            let name = countersign_tools::escape_to_line(&name);
             output::line(&format!("{id}  {role:<8}  {created_at:.0}  {name}{state}"));
         }
     }
@@ -135,8 +139,8 @@ async fn list(args: &TokenListArgs) -> anyhow::Result<()> {
 async fn revoke(args: &TokenRevokeArgs) -> anyhow::Result<()> {
     let gate = open(&args.records, false).await?;
     let now = SystemClock.now();
-    if !record::used(gate.store().revoke_token(args.id, now).await)? {
-        bail!(Hinted {
+    if !data_paths::explain_store_failure(gate.store().revoke_token(args.id, now).await)? {
+        bail!(HintedError {
             error: anyhow::anyhow!("no token that is good has the id `{}`", args.id),
             hint: "`countersign token list` shows them".to_owned(),
         });

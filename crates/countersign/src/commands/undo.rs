@@ -3,34 +3,34 @@
 use std::io::{BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
-use countersign_tools::shown;
+use countersign_tools::escape_to_line;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::client::card::one_of_many;
-use super::link::{ANSWER, Link, LinkError, in_words};
+use super::client::approval_card::file_diff_lines;
 use super::serve;
+use super::server_link::{ANSWER, LinkError, ServerLink, explain_link_error};
 use crate::cli::UndoArgs;
-use crate::hint::Hinted;
+use crate::hint::HintedError;
 use crate::output;
-use crate::paint::Paint;
+use crate::terminal_colors::TerminalColors;
 
 /// How many calls are asked for at a time.
 const PAGE: &str = "200";
 
 /// What the server says an undo would do.
 #[derive(Deserialize)]
-struct Plan {
+struct UndoPlanAnswer {
     tool_ids: Vec<String>,
-    files: Vec<Planned>,
+    files: Vec<UndoPlanFile>,
     is_partial: bool,
     digest: String,
     undone_by: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Planned {
+struct UndoPlanFile {
     file_path: String,
     action: String,
     reason: Option<String>,
@@ -40,22 +40,22 @@ struct Planned {
 
 /// What the server has done.
 #[derive(Deserialize)]
-struct Undone {
+struct UndoAnswer {
     files: u64,
-    left: Vec<Left>,
+    left: Vec<UndoSkippedFile>,
 }
 
 #[derive(Deserialize)]
-struct Left {
+struct UndoSkippedFile {
     file_path: String,
     reason: String,
 }
 
 /// What can be undone: where to ask for it, and what that would do.
-struct Undoable {
-    link: Link,
+struct UndoCandidate {
+    link: ServerLink,
     path: Vec<String>,
-    plan: Plan,
+    plan: UndoPlanAnswer,
 }
 
 /// A call as the history lists it.
@@ -67,20 +67,20 @@ struct ListedCall {
 }
 
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
-    let link = Link::for_person(&args.at)?;
+    let link = ServerLink::for_person(&args.at)?;
     serve::runtime()?.block_on(undo(args, &link))
 }
 
-async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
+async fn undo(args: &UndoArgs, link: &ServerLink) -> anyhow::Result<()> {
     let links = if args.at.project.is_some() {
         vec![link.clone()]
     } else {
-        let projects = link.projects().await.map_err(in_words)?;
+        let projects = link.projects().await.map_err(explain_link_error)?;
         projects.iter().map(|project| link.to_project(&project.id)).collect()
     };
-    let Undoable { link, path, plan } = match (&args.call, &args.run) {
-        (_, Some(run)) => look(links, ["runs", run, "undo"]).await?,
-        (Some(call), None) => look(links, ["tools", call, "undo"]).await?,
+    let UndoCandidate { link, path, plan } = match (&args.call, &args.run) {
+        (_, Some(run)) => find_undo_candidate(links, ["runs", run, "undo"]).await?,
+        (Some(call), None) => find_undo_candidate(links, ["tools", call, "undo"]).await?,
         (None, None) => last(links).await?,
     };
     show(&plan);
@@ -90,7 +90,7 @@ async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
         bail!("{why}");
     }
     if there_is("refused") && !args.skip_refused && !args.dry_run {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("not every file can be put back"),
             hint: "--skip-refused puts back the others".to_owned(),
         });
@@ -101,14 +101,14 @@ async fn undo(args: &UndoArgs, link: &Link) -> anyhow::Result<()> {
     }
     let body = json!({"digest": plan.digest, "skip_refused": args.skip_refused});
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    let done = link.post(&path, &body, ANSWER).await.map_err(in_words)?;
+    let done = link.post(&path, &body, ANSWER).await.map_err(explain_link_error)?;
     tell(&serde_json::from_value(done).context("the server's answer cannot be read")?);
     Ok(())
 }
 
 /// Returns the plan for the last call that changed files and was not undone, of all these projects.
-async fn last(links: Vec<Link>) -> anyhow::Result<Undoable> {
-    let mut latest: Option<(Timestamp, Undoable)> = None;
+async fn last(links: Vec<ServerLink>) -> anyhow::Result<UndoCandidate> {
+    let mut latest: Option<(Timestamp, UndoCandidate)> = None;
     for link in links {
         let after = latest.as_ref().map(|(at, _)| *at);
         if let Some(found) = last_of_project(link, after).await? {
@@ -116,7 +116,7 @@ async fn last(links: Vec<Link>) -> anyhow::Result<Undoable> {
         }
     }
     let Some((_, undoable)) = latest else {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("no call has changed files that could be put back"),
             hint: "the page's history shows what was called".to_owned(),
         });
@@ -126,14 +126,14 @@ async fn last(links: Vec<Link>) -> anyhow::Result<Undoable> {
 
 /// Returns the last call of a project that can be undone, if it was made after a moment.
 async fn last_of_project(
-    link: Link,
+    link: ServerLink,
     after: Option<Timestamp>,
-) -> anyhow::Result<Option<(Timestamp, Undoable)>> {
+) -> anyhow::Result<Option<(Timestamp, UndoCandidate)>> {
     let mut cursor: Option<String> = None;
     loop {
         let mut query = vec![("limit", PAGE)];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get(&["tools", "executions"], &query).await.map_err(in_words)?;
+        let page = link.get(&["tools", "executions"], &query).await.map_err(explain_link_error)?;
         let calls = page.get("executions").and_then(Value::as_array).into_iter().flatten();
         for call in calls.filter_map(|call| ListedCall::deserialize(call).ok()) {
             if after.is_some_and(|after| call.created_at <= after) {
@@ -150,7 +150,7 @@ async fn last_of_project(
                     let plan = read(answer)?;
                     if plan.undone_by.is_none() {
                         let path = path.map(str::to_owned).into();
-                        return Ok(Some((call.created_at, Undoable { link, path, plan })));
+                        return Ok(Some((call.created_at, UndoCandidate { link, path, plan })));
                     }
                 }
             }
@@ -163,7 +163,10 @@ async fn last_of_project(
 }
 
 /// Returns the plan for what is named, from the project that knows it.
-async fn look(links: Vec<Link>, path: [&str; 3]) -> anyhow::Result<Undoable> {
+async fn find_undo_candidate(
+    links: Vec<ServerLink>,
+    path: [&str; 3],
+) -> anyhow::Result<UndoCandidate> {
     let mut unknown = None;
     for link in links {
         match link.get(&path, &[]).await {
@@ -172,33 +175,33 @@ async fn look(links: Vec<Link>, path: [&str; 3]) -> anyhow::Result<Undoable> {
             }
             answer => {
                 let plan = read(answer)?;
-                return Ok(Undoable { link, path: path.map(str::to_owned).into(), plan });
+                return Ok(UndoCandidate { link, path: path.map(str::to_owned).into(), plan });
             }
         }
     }
     let nowhere = || LinkError::Away("it has no projects".to_owned());
-    Err(in_words(unknown.unwrap_or_else(nowhere)))
+    Err(explain_link_error(unknown.unwrap_or_else(nowhere)))
 }
 
-fn read(answer: Result<Value, LinkError>) -> anyhow::Result<Plan> {
-    let plan = answer.map_err(in_words)?;
+fn read(answer: Result<Value, LinkError>) -> anyhow::Result<UndoPlanAnswer> {
+    let plan = answer.map_err(explain_link_error)?;
     serde_json::from_value(plan).context("the server's answer cannot be read")
 }
 
-fn show(plan: &Plan) {
-    let paint = Paint(output::is_coloured());
+fn show(plan: &UndoPlanAnswer) {
+    let paint = TerminalColors(output::is_coloured());
     match plan.tool_ids.as_slice() {
-        [call] => output::line(&format!("Undoing {} would", shown(call))),
+        [call] => output::line(&format!("Undoing {} would", escape_to_line(call))),
         calls => output::line(&format!("Undoing {} calls would", calls.len())),
     }
     for file in &plan.files {
-        let path = shown(&file.file_path);
+        let path = escape_to_line(&file.file_path);
         match (file.action.as_str(), &file.reason) {
             ("nothing", _) => output::line(&paint.dim(&format!("  {path}: it is as it was"))),
             (_, Some(why)) => {
-                output::line(&paint.yellow(&format!("  {path}: left: {}", shown(why))));
+                output::line(&paint.yellow(&format!("  {path}: left: {}", escape_to_line(why))));
             }
-            _ => one_of_many(&file.diff, paint).iter().for_each(|line| output::line(line)),
+            _ => file_diff_lines(&file.diff, paint).iter().for_each(|line| output::line(line)),
         }
     }
     if plan.is_partial {
@@ -206,13 +209,13 @@ fn show(plan: &Plan) {
         output::line(&paint.yellow(more));
     }
     if let Some(by) = &plan.undone_by {
-        output::line(&paint.dim(&format!("  It was undone already, by {}.", shown(by))));
+        output::line(&paint.dim(&format!("  It was undone already, by {}.", escape_to_line(by))));
     }
 }
 
 fn says_yes() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!("there is nobody to ask"),
             hint: "--yes does not ask, --dry-run only shows".to_owned(),
         });
@@ -223,10 +226,10 @@ fn says_yes() -> anyhow::Result<bool> {
     Ok(matches!(said.trim(), "y" | "Y" | "yes"))
 }
 
-fn tell(done: &Undone) {
+fn tell(done: &UndoAnswer) {
     let files = if done.files == 1 { "file is" } else { "files are" };
     output::line(&format!("{} {files} as before.", done.files));
-    for Left { file_path, reason } in &done.left {
-        output::note(&format!("left: {}: {}", shown(file_path), shown(reason)));
+    for UndoSkippedFile { file_path, reason } in &done.left {
+        output::note(&format!("left: {}: {}", escape_to_line(file_path), escape_to_line(reason)));
     }
 }

@@ -1,5 +1,7 @@
 //! The house keeps its own rules: who may use whom, and what the papers promise.
 
+mod vocabulary;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@ use std::convert::Infallible;
 use proptest::prelude::*;
 
 use super::*;
-use crate::message::{Block, Message};
-use crate::reply::{Draft, Reply};
+use crate::message::{MessageBlock, ModelMessage};
+use crate::reply::{ModelReply, ReplyDraft};
 
 const ANSWER: &str = include_str!("tests/answer.sse");
 
@@ -16,7 +16,7 @@ async fn an_answer_is_read_whole() {
     assert_eq!(call.input, serde_json::json!({"file_path": "ä.txt", "limit": 3}));
     assert_eq!(reply.usage.output_tokens, 42);
     assert_eq!(reply.usage.cache_read_input_tokens, 7);
-    assert!(matches!(reply.message.content.first(), Some(Block::Thinking(thought))
+    assert!(matches!(reply.message.content.first(), Some(MessageBlock::Thinking(thought))
         if thought.signature.as_deref() == Some("EqoBsig==")));
 }
 
@@ -70,14 +70,14 @@ proptest! {
             chunks.push(chunk);
             rest = after;
         }
-        prop_assert_eq!(block_on(fill(&mut Draft::new(), chunks)).unwrap(), whole);
+        prop_assert_eq!(block_on(fill(&mut ReplyDraft::new(), chunks)).unwrap(), whole);
     }
 
     #[test]
     fn an_interrupted_answer_is_acceptable_wherever_it_breaks(end in 0..ANSWER.len()) {
-        let mut draft = Draft::new();
+        let mut draft = ReplyDraft::new();
         let _ = block_on(fill(&mut draft, ANSWER.as_bytes()[..end].chunks(16)));
-        if let Some(message) = draft.interrupted() {
+        if let Some(message) = draft.interrupted_message() {
             prop_assert!(is_acceptable(&message), "{message:?}");
         }
     }
@@ -91,33 +91,33 @@ proptest! {
     fn a_damaged_answer_never_panics(at in 0..ANSWER.len(), byte in any::<u8>()) {
         let mut bytes = ANSWER.as_bytes().to_vec();
         bytes[at] = byte;
-        let mut draft = Draft::new();
+        let mut draft = ReplyDraft::new();
         let _ = block_on(fill(&mut draft, bytes.chunks(50)));
-        let _ = draft.interrupted();
+        let _ = draft.interrupted_message();
     }
 }
 
 /// What the API asks of an assistant's message that is sent back.
-fn is_acceptable(message: &Message) -> bool {
-    let blank = |block: &Block| matches!(block, Block::Text(text) if text.text.trim().is_empty());
-    let unsigned = |block: &Block| {
-        matches!(block, Block::Thinking(thought)
+fn is_acceptable(message: &ModelMessage) -> bool {
+    let blank = |block: &MessageBlock| matches!(block, MessageBlock::Text(text) if text.text.trim().is_empty());
+    let unsigned = |block: &MessageBlock| {
+        matches!(block, MessageBlock::Thinking(thought)
         if thought.signature.as_deref() != Some("EqoBsig=="))
     };
-    let ends_well = !matches!(message.content.last(), None | Some(Block::Thinking(_)));
+    let ends_well = !matches!(message.content.last(), None | Some(MessageBlock::Thinking(_)));
     ends_well
         && !message.content.iter().any(|block| blank(block) || unsigned(block))
         && message.tool_uses().all(|call| call.input.is_object() && call.broken_input.is_none())
 }
 
-async fn reply(bytes: &[u8], chunk: usize) -> Result<Reply, ModelError> {
-    fill(&mut Draft::new(), bytes.chunks(chunk)).await
+async fn reply(bytes: &[u8], chunk: usize) -> Result<ModelReply, ModelError> {
+    fill(&mut ReplyDraft::new(), bytes.chunks(chunk)).await
 }
 
 async fn fill(
-    draft: &mut Draft,
+    draft: &mut ReplyDraft,
     chunks: impl IntoIterator<Item = &[u8]>,
-) -> Result<Reply, ModelError> {
+) -> Result<ModelReply, ModelError> {
     let chunks: Vec<Result<Bytes, Infallible>> =
         chunks.into_iter().map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
     let mut events = events(stream::iter(chunks), "test".into());

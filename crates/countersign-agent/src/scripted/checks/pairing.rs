@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{ApiError, Numbered, Turn};
+use super::{IndexedBlock, MergedMessage, ScriptedApiError};
 
-pub(super) fn check(turns: &[Turn<'_>]) -> Result<(), ApiError> {
+pub(super) fn check(turns: &[MergedMessage<'_>]) -> Result<(), ScriptedApiError> {
     let mut seen = HashSet::new();
     let mut open: Option<(usize, Vec<&str>)> = None;
     for turn in turns {
@@ -18,7 +18,10 @@ pub(super) fn check(turns: &[Turn<'_>]) -> Result<(), ApiError> {
 }
 
 /// Returns the ids of the calls in an answer.
-fn calls<'a>(turn: &'a Turn<'_>, seen: &mut HashSet<&'a str>) -> Result<Vec<&'a str>, ApiError> {
+fn calls<'a>(
+    turn: &'a MergedMessage<'_>,
+    seen: &mut HashSet<&'a str>,
+) -> Result<Vec<&'a str>, ScriptedApiError> {
     let mut ids = Vec::new();
     for block in turn.blocks.iter().filter(|block| block.kind() == "tool_use") {
         let id = block.text("id").unwrap_or_default();
@@ -31,9 +34,12 @@ fn calls<'a>(turn: &'a Turn<'_>, seen: &mut HashSet<&'a str>) -> Result<Vec<&'a 
 }
 
 /// Checks the results in a message against the calls before it.
-fn answers(turn: &Turn<'_>, calls: Option<(usize, Vec<&str>)>) -> Result<(), ApiError> {
+fn answers(
+    turn: &MergedMessage<'_>,
+    calls: Option<(usize, Vec<&str>)>,
+) -> Result<(), ScriptedApiError> {
     let (number, calls) = calls.unwrap_or_default();
-    let is_result = |block: &&Numbered<'_>| block.kind() == "tool_result";
+    let is_result = |block: &&IndexedBlock<'_>| block.kind() == "tool_result";
     let mut answered = HashSet::new();
     for block in turn.blocks.iter().filter(is_result) {
         let id = block.text("tool_use_id").unwrap_or_default();
@@ -61,7 +67,7 @@ fn answers(turn: &Turn<'_>, calls: Option<(usize, Vec<&str>)>) -> Result<(), Api
     if missing.is_empty() {
         return Ok(());
     }
-    Err(ApiError::invalid(format!(
+    Err(ScriptedApiError::invalid(format!(
         "messages.{number}: `tool_use` ids were found without `tool_result` blocks immediately \
          after: {}. Each `tool_use` block must have a corresponding `tool_result` block in the next \
          message.",

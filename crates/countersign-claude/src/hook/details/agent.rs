@@ -7,7 +7,7 @@ use super::or_default;
 
 /// A subagent is done.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct SubagentStop {
+pub struct SubagentStopHookInput {
     /// Whether a stop hook made it go on before.
     #[serde(default, deserialize_with = "or_default")]
     pub stop_hook_active: bool,
@@ -30,7 +30,7 @@ pub struct SubagentStop {
 
 /// A subagent starts.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct SubagentStart {
+pub struct SubagentStartHookInput {
     /// The subagent.
     #[serde(default)]
     pub agent_id: Option<String>,
@@ -41,7 +41,7 @@ pub struct SubagentStart {
 
 /// An MCP server asks the user something.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Elicitation {
+pub struct ElicitationHookInput {
     /// The server.
     pub mcp_server_name: String,
     /// What it asks.
@@ -59,7 +59,7 @@ pub struct Elicitation {
 
 /// The user has answered an MCP server.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ElicitationResult {
+pub struct ElicitationResultHookInput {
     /// The server.
     pub mcp_server_name: String,
     /// `accept`, `decline` or `cancel`.
@@ -71,7 +71,7 @@ pub struct ElicitationResult {
 
 /// A task was made, or is done.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct TeamTask {
+pub struct TeamTaskHookInput {
     /// The task.
     pub task_id: String,
     /// What it is about.
@@ -87,7 +87,7 @@ pub struct TeamTask {
 
 /// A teammate has nothing to do.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct TeammateIdle {
+pub struct TeammateIdleHookInput {
     /// The teammate.
     #[serde(default)]
     pub teammate_name: Option<String>,

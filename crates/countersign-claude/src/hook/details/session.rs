@@ -7,7 +7,7 @@ use super::or_default;
 
 /// A prompt was given.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct UserPromptSubmit {
+pub struct UserPromptSubmitHookInput {
     /// The prompt.
     pub prompt: String,
     /// Who gave it.
@@ -20,7 +20,7 @@ pub struct UserPromptSubmit {
 
 /// A slash command was expanded into a prompt.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct UserPromptExpansion {
+pub struct UserPromptExpansionHookInput {
     /// What was expanded.
     pub expansion_type: String,
     /// The command.
@@ -36,7 +36,7 @@ pub struct UserPromptExpansion {
 
 /// A session starts, or starts again.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct SessionStart {
+pub struct SessionStartHookInput {
     /// `startup`, `resume`, `clear`, `compact` or `fork`.
     pub source: String,
     /// The model.
@@ -52,21 +52,21 @@ pub struct SessionStart {
 
 /// A session ends.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct SessionEnd {
+pub struct SessionEndHookInput {
     /// Why.
     pub reason: String,
 }
 
 /// The CLI sets itself up.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Setup {
+pub struct SetupHookInput {
     /// `init` or `maintenance`.
     pub trigger: String,
 }
 
 /// The model is done.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Stop {
+pub struct StopHookInput {
     /// Whether a stop hook made it go on before: blocking again may never end.
     #[serde(default, deserialize_with = "or_default")]
     pub stop_hook_active: bool,
@@ -83,7 +83,7 @@ pub struct Stop {
 
 /// A turn ended with an error of the API.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct StopFailure {
+pub struct StopFailureHookInput {
     /// The error.
     #[serde(default)]
     pub error: Value,
@@ -97,7 +97,7 @@ pub struct StopFailure {
 
 /// The conversation is about to be compacted.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PreCompact {
+pub struct PreCompactHookInput {
     /// `manual` or `auto`.
     pub trigger: String,
     /// What the user asked to keep.
@@ -107,7 +107,7 @@ pub struct PreCompact {
 
 /// The conversation was compacted.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PostCompact {
+pub struct PostCompactHookInput {
     /// `manual` or `auto`.
     pub trigger: String,
     /// What is left.
@@ -117,7 +117,7 @@ pub struct PostCompact {
 
 /// The model is about to change, or has changed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ModelSwitch {
+pub struct ModelSwitchHookInput {
     /// The old model.
     #[serde(default)]
     pub from_model: Option<String>,
@@ -137,7 +137,7 @@ pub struct ModelSwitch {
 
 /// The CLI has something to say to the user.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Notification {
+pub struct NotificationHookInput {
     /// What it says.
     pub message: String,
     /// Its headline.
@@ -150,7 +150,7 @@ pub struct Notification {
 
 /// A piece of an answer is about to be shown.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct MessageDisplay {
+pub struct MessageDisplayHookInput {
     /// The turn.
     #[serde(default)]
     pub turn_id: Option<String>,

@@ -8,7 +8,7 @@ use crate::permission::PermissionUpdate;
 
 /// A tool is about to run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PreToolUse {
+pub struct PreToolUseHookInput {
     /// The tool.
     pub tool_name: String,
     /// What it runs with.
@@ -24,7 +24,7 @@ pub struct PreToolUse {
 
 /// A tool has run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PostToolUse {
+pub struct PostToolUseHookInput {
     /// The tool.
     pub tool_name: String,
     /// What it ran with.
@@ -43,7 +43,7 @@ pub struct PostToolUse {
 
 /// A tool has failed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PostToolUseFailure {
+pub struct PostToolUseFailureHookInput {
     /// The tool.
     pub tool_name: String,
     /// What it ran with.
@@ -64,7 +64,7 @@ pub struct PostToolUseFailure {
 
 /// All tools of one answer have run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PostToolBatch {
+pub struct PostToolBatchHookInput {
     /// The calls.
     #[serde(default, deserialize_with = "or_default")]
     pub tool_calls: Vec<ToolCallSummary>,
@@ -72,7 +72,7 @@ pub struct PostToolBatch {
 
 /// A permission is about to be asked for.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PermissionRequest {
+pub struct PermissionRequestHookInput {
     /// The tool.
     pub tool_name: String,
     /// What it would run with.
@@ -88,7 +88,7 @@ pub struct PermissionRequest {
 
 /// A permission was denied.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PermissionDenied {
+pub struct PermissionDeniedHookInput {
     /// The tool.
     pub tool_name: String,
     /// What it would have run with.

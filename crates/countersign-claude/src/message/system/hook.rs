@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A hook began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HookStarted {
+pub struct HookStartedMessage {
     /// This run of it.
     pub hook_id: String,
     /// Its name.
@@ -17,7 +17,7 @@ pub struct HookStarted {
 
 /// A hook wrote something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HookProgress {
+pub struct HookProgressMessage {
     /// This run of it.
     pub hook_id: String,
     /// Its name.
@@ -39,7 +39,7 @@ pub struct HookProgress {
 
 /// A hook is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HookResponse {
+pub struct HookResponseMessage {
     /// This run of it.
     pub hook_id: String,
     /// Its name.

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What a session has, told at the start of every turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Init {
+pub struct InitMessage {
     /// The folder it works in.
     pub cwd: String,
     /// The folder it began in, where that is another.
@@ -18,7 +18,7 @@ pub struct Init {
     /// The tools the model sees.
     pub tools: Vec<String>,
     /// The MCP servers and how they are.
-    pub mcp_servers: Vec<InitServer>,
+    pub mcp_servers: Vec<InitMcpServer>,
     /// The model.
     pub model: String,
     /// The permission mode.
@@ -41,7 +41,7 @@ pub struct Init {
     /// Skills.
     pub skills: Vec<String>,
     /// Plugins.
-    pub plugins: Vec<Plugin>,
+    pub plugins: Vec<PluginInfo>,
     /// Plugins that could not be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin_errors: Option<Value>,
@@ -65,9 +65,9 @@ pub struct Init {
     pub view_mode: Option<String>,
 }
 
-impl Init {
+impl InitMessage {
     /// Whether this CLI says it can do something.
-    pub fn can(&self, capability: &str) -> bool {
+    pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().flatten().any(|known| known == capability)
     }
 }
@@ -75,7 +75,7 @@ impl Init {
 /// An MCP server and how it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct InitServer {
+pub struct InitMcpServer {
     /// Its name.
     pub name: String,
     /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
@@ -88,7 +88,7 @@ pub struct InitServer {
 /// A plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Plugin {
+pub struct PluginInfo {
     /// Its name.
     pub name: String,
     /// Where it is.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A task began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskStarted {
+pub struct TaskStartedMessage {
     /// The task.
     pub task_id: String,
     /// What it is to do.
@@ -45,7 +45,7 @@ pub struct TaskStarted {
 
 /// A task goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskProgress {
+pub struct TaskProgressMessage {
     /// The task.
     pub task_id: String,
     /// This run of it: a task can be taken up again.
@@ -85,7 +85,7 @@ pub struct TaskUsage {
 
 /// A task changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskUpdated {
+pub struct TaskUpdatedMessage {
     /// The task.
     pub task_id: String,
     /// This run of it: a task can be taken up again.
@@ -153,9 +153,9 @@ impl TaskStatus {
 
 /// A task came to its end.
 ///
-/// Some tasks end with a [`TaskUpdated`] only.
+/// Some tasks end with a [`TaskUpdatedMessage`] only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskNotification {
+pub struct TaskNotificationMessage {
     /// The task.
     pub task_id: String,
     /// This run of it: a task can be taken up again.
@@ -185,7 +185,7 @@ pub struct TaskNotification {
 
 /// All tasks in the background there now are: the new list takes the place of the old.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BackgroundTasksChanged {
+pub struct BackgroundTasksChangedMessage {
     /// The tasks.
     pub tasks: Vec<Value>,
 }

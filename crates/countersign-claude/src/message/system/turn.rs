@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The session began or ceased to work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionStateChanged {
+pub struct SessionStateChangedMessage {
     /// What it does now.
     pub state: SessionState,
     /// Whether it is for the program that drives the CLI only.
@@ -31,7 +31,7 @@ pub enum SessionState {
 
 /// The session has another title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionTitleChanged {
+pub struct SessionTitleChangedMessage {
     /// The title.
     pub title: String,
 }
@@ -39,7 +39,7 @@ pub struct SessionTitleChanged {
 /// What the CLI is busy with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Status {
+pub struct StatusMessage {
     /// `compacting`, `requesting`, or `None` when it is over.
     pub status: Option<String>,
     /// The permission mode, when it changed.
@@ -55,7 +55,7 @@ pub struct Status {
 
 /// The conversation was replaced by a summary up to here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CompactBoundary {
+pub struct CompactBoundaryMessage {
     /// How it was done.
     pub compact_metadata: CompactMetadata,
 }
@@ -88,7 +88,7 @@ pub struct CompactMetadata {
 /// A call was not allowed, and nobody was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PermissionDenied {
+pub struct PermissionDeniedMessage {
     /// The tool.
     pub tool_name: String,
     /// The call.
@@ -109,7 +109,7 @@ pub struct PermissionDenied {
 /// A request to the API failed and is tried again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ApiRetry {
+pub struct ApiRetryMessage {
     /// The how-manieth try failed.
     pub attempt: u64,
     /// How many there are at most.
@@ -128,7 +128,7 @@ pub struct ApiRetry {
 /// The model refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ModelRefusal {
+pub struct ModelRefusalMessage {
     /// The model.
     pub original_model: Option<String>,
     /// The one that answers instead.
@@ -148,7 +148,7 @@ pub struct ModelRefusal {
 /// How much the model has thought by now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ThinkingTokens {
+pub struct ThinkingTokensMessage {
     /// Tokens, estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_tokens: Option<u64>,

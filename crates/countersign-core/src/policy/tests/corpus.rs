@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{anchors, call, judged};
-use crate::rule::{Layer, RuleFile, RuleSet, Source};
-use crate::{Mode, Outcome};
+use crate::rule::{RuleFile, RuleLayer, RuleSet, RuleSource};
+use crate::{PermissionMode, VerdictAction};
 
 const CONTEXTUAL: &str = include_str!("../../../tests/fixtures/redteam/contextual.jsonl");
 
@@ -21,14 +21,16 @@ fn rows_with_rules_get_their_verdict() {
         let lists =
             if given["rules"].is_null() { serde_json::json!({}) } else { given["rules"].clone() };
         let file = RuleFile::from_lists(&lists, &anchors()).unwrap();
-        let rules = RuleSet::new(vec![Layer::of_file(Source::User, true, file)], anchors());
-        let mode: Mode = given["mode"].as_str().and_then(|m| m.parse().ok()).unwrap_or_default();
+        let rules =
+            RuleSet::new(vec![RuleLayer::from_file(RuleSource::User, true, file)], anchors());
+        let mode: PermissionMode =
+            given["mode"].as_str().and_then(|m| m.parse().ok()).unwrap_or_default();
         let command = row["input"]["command"].as_str().unwrap();
         let verdict = judged(command, rules, mode);
         let good = match row["must"].as_str().unwrap() {
-            "allow_ok" => verdict.outcome == Outcome::Allow,
-            "deny" => verdict.outcome == Outcome::Deny,
-            _ => verdict.outcome != Outcome::Allow,
+            "allow_ok" => verdict.outcome == VerdictAction::Allow,
+            "deny" => verdict.outcome == VerdictAction::Deny,
+            _ => verdict.outcome != VerdictAction::Allow,
         };
         seen += 1;
         if !good {
@@ -85,9 +87,10 @@ fn a_denial_is_not_evaded() {
     ] {
         let lists = serde_json::json!({ "deny": ["Bash(rm:*)"] });
         let file = RuleFile::from_lists(&lists, &anchors()).unwrap();
-        let rules = RuleSet::new(vec![Layer::of_file(Source::User, true, file)], anchors());
-        let verdict = judged(command, rules, Mode::BypassPermissions);
-        assert_eq!(verdict.outcome, Outcome::Deny, "{command}: {verdict:?}");
+        let rules =
+            RuleSet::new(vec![RuleLayer::from_file(RuleSource::User, true, file)], anchors());
+        let verdict = judged(command, rules, PermissionMode::BypassPermissions);
+        assert_eq!(verdict.outcome, VerdictAction::Deny, "{command}: {verdict:?}");
         let _ = call(command);
     }
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::{anchors, judged};
-use crate::rule::{Layer, Rule, RuleSet, Source};
-use crate::{Mode, Outcome};
+use crate::rule::{Rule, RuleLayer, RuleSet, RuleSource};
+use crate::{PermissionMode, VerdictAction};
 
 const COMMANDS: &[&str] = &[
     "ls",
@@ -42,13 +42,14 @@ const RULES: &[&str] = &[
 ];
 
 fn rule() -> impl Strategy<Value = Rule> {
-    let outcome = prop::sample::select(&[Outcome::Allow, Outcome::Ask, Outcome::Deny][..]);
+    let outcome =
+        prop::sample::select(&[VerdictAction::Allow, VerdictAction::Ask, VerdictAction::Deny][..]);
     (outcome, prop::sample::select(RULES))
         .prop_filter_map("too wide to allow", |(outcome, text)| Rule::parse(outcome, text).ok())
 }
 
 fn set(rules: Vec<Rule>) -> RuleSet {
-    RuleSet::new(vec![Layer::of_rules(Source::User, rules)], anchors())
+    RuleSet::new(vec![RuleLayer::from_rules(RuleSource::User, rules)], anchors())
 }
 
 proptest! {
@@ -59,10 +60,10 @@ proptest! {
         command in prop::sample::select(COMMANDS),
         rules in prop::collection::vec(rule(), 0..6),
         more in rule(),
-        mode in prop::sample::select(&Mode::ALL[..]),
+        mode in prop::sample::select(&PermissionMode::ALL[..]),
     ) {
         let before = judged(command, set(rules.clone()), mode).outcome;
-        let restricts = more.outcome != Outcome::Allow;
+        let restricts = more.outcome != VerdictAction::Allow;
         let mut with = rules;
         with.push(more);
         let after = judged(command, set(with), mode).outcome;
@@ -74,7 +75,7 @@ proptest! {
     fn the_order_of_rules_changes_nothing(
         command in prop::sample::select(COMMANDS),
         rules in prop::collection::vec(rule(), 0..6).prop_flat_map(|rules| (Just(rules.clone()), Just(rules).prop_shuffle())),
-        mode in prop::sample::select(&Mode::ALL[..]),
+        mode in prop::sample::select(&PermissionMode::ALL[..]),
     ) {
         let (one, other) = rules;
         prop_assert_eq!(
@@ -85,7 +86,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_rule_or_a_clear_error(text in any::<String>()) {
-        for outcome in [Outcome::Allow, Outcome::Ask, Outcome::Deny] {
+        for outcome in [VerdictAction::Allow, VerdictAction::Ask, VerdictAction::Deny] {
             if let Err(error) = Rule::parse(outcome, &text) {
                 prop_assert!(!error.to_string().is_empty());
             }
@@ -96,9 +97,9 @@ proptest! {
 #[test]
 fn what_does_not_parse_is_never_allowed_by_any_rule() {
     let rules: Vec<_> =
-        RULES.iter().filter_map(|text| Rule::parse(Outcome::Allow, text).ok()).collect();
+        RULES.iter().filter_map(|text| Rule::parse(VerdictAction::Allow, text).ok()).collect();
     for command in ["npm test '", "npm test &&& npm test", "npm test (", "if npm test"] {
-        let verdict = judged(command, set(rules.clone()), Mode::Default);
-        assert_ne!(verdict.outcome, Outcome::Allow, "{command}");
+        let verdict = judged(command, set(rules.clone()), PermissionMode::Default);
+        assert_ne!(verdict.outcome, VerdictAction::Allow, "{command}");
     }
 }

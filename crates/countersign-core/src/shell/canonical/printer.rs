@@ -2,7 +2,7 @@
 //!
 //! Every word is quoted, every expansion stands in double quotes, and groups are always marked.
 
-use super::{CanonicalCommand, CanonicalScript, CanonicalWord, Redirection, WordPiece};
+use super::{CanonicalCommand, CanonicalRedirection, CanonicalScript, CanonicalWord, WordPiece};
 
 /// Returns the text of a script.
 pub(super) fn print(script: &CanonicalScript) -> String {
@@ -89,7 +89,7 @@ fn stage(script: &CanonicalScript, to: &mut String) {
             list(condition, to);
             to.push_str("; then ");
             list(then, to);
-            if **otherwise != CanonicalScript::nothing() {
+            if **otherwise != CanonicalScript::no_op() {
                 to.push_str("; else ");
                 list(otherwise, to);
             }
@@ -148,27 +148,27 @@ fn separate(start: usize, to: &mut String) {
     }
 }
 
-fn print_redirections(redirections: &[Redirection], to: &mut String) {
+fn print_redirections(redirections: &[CanonicalRedirection], to: &mut String) {
     for redirection in redirections {
         to.push(' ');
         match redirection {
-            Redirection::Read { path } => {
+            CanonicalRedirection::Read { path } => {
                 to.push('<');
                 quote(path, to);
             }
-            Redirection::Write { stream, path, append } => {
+            CanonicalRedirection::Write { stream, path, append } => {
                 if *stream != 1 {
                     to.push_str(&stream.to_string());
                 }
                 to.push_str(if *append { ">>" } else { ">" });
                 quote(path, to);
             }
-            Redirection::Duplicate { stream, to: other } => {
+            CanonicalRedirection::Duplicate { stream, to: other } => {
                 to.push_str(&stream.to_string());
                 to.push_str(">&");
                 to.push_str(&other.to_string());
             }
-            Redirection::Text { text } => {
+            CanonicalRedirection::Text { text } => {
                 to.push_str("<<< ");
                 print_word(text, to);
             }

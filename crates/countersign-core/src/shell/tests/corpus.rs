@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{WORKSPACE, read_with, verdict};
-use crate::Outcome;
+use crate::VerdictAction;
 
 const COMMANDS: &str = include_str!("../../../tests/fixtures/redteam/commands.jsonl");
 /// Our own variants, in the same format: `xa-` attacks, `xd-` floors, `xo-` everyday reads.
@@ -31,12 +31,12 @@ fn no_attack_is_allowed_and_few_reads_ask() {
             _ => attacks += 1,
         }
         match (must.as_str(), outcome) {
-            ("allow_ok", Outcome::Allow) | ("deny", Outcome::Deny) => {}
-            ("allow_ok", Outcome::Ask) => over.push(line),
-            ("allow_ok", Outcome::Deny) => blocked.push(line),
-            (_, Outcome::Allow) => silent.push(line),
+            ("allow_ok", VerdictAction::Allow) | ("deny", VerdictAction::Deny) => {}
+            ("allow_ok", VerdictAction::Ask) => over.push(line),
+            ("allow_ok", VerdictAction::Deny) => blocked.push(line),
+            (_, VerdictAction::Allow) => silent.push(line),
             ("deny", _) => missed.push(line),
-            ("ask", Outcome::Deny) => println!("denied rather than asked: {line}"),
+            ("ask", VerdictAction::Deny) => println!("denied rather than asked: {line}"),
             _ => {}
         }
     }
@@ -64,7 +64,10 @@ fn a_denied_program_is_always_found() {
         let command = row["input"]["command"].as_str().unwrap();
         let analysis = read_with(command, &[]);
         let heads = analysis.parts.iter().filter_map(|part| part.argv.first());
-        assert!(heads.into_iter().any(|head| head.shown() == "rm"), "{command}: {analysis:?}");
+        assert!(
+            heads.into_iter().any(|head| head.effective_text() == "rm"),
+            "{command}: {analysis:?}"
+        );
         count += 1;
     }
     assert!(count > 10, "{count}");

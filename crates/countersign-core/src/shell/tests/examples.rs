@@ -1,15 +1,15 @@
 //! The examples beside the table's entries, and those of everything that has no table.
 
-use super::super::table;
+use super::super::read_only_programs;
 use super::{judged, read};
-use crate::{Effect, Outcome};
+use crate::{Effect, VerdictAction};
 
 #[test]
 fn the_table_keeps_its_own_examples() {
     let mut wrong = Vec::new();
-    for (example, ok) in table::examples() {
+    for (example, ok) in read_only_programs::examples() {
         let analysis = read(example);
-        if (judged(example) == Outcome::Allow) != ok {
+        if (judged(example) == VerdictAction::Allow) != ok {
             wrong.push(format!("{example}: {:?} {:?}", analysis.parts, analysis.effects));
         }
     }
@@ -18,7 +18,7 @@ fn the_table_keeps_its_own_examples() {
 
 #[test]
 fn the_table_is_large_enough_to_be_of_use() {
-    assert!(table::names().len() >= 45, "{}", table::names().len());
+    assert!(read_only_programs::names().len() >= 45, "{}", read_only_programs::names().len());
 }
 
 #[test]
@@ -63,7 +63,8 @@ fn everyday_reads_are_allowed() {
         "find src -type f -name '*.rs' -exec wc -l {} \\;",
         "cat /etc/os-release",
     ] {
-        let expected = if command.contains("$x != y") { Outcome::Ask } else { Outcome::Allow };
+        let expected =
+            if command.contains("$x != y") { VerdictAction::Ask } else { VerdictAction::Allow };
         assert_eq!(judged(command), expected, "{command}: {:?}", read(command));
     }
 }
@@ -175,7 +176,7 @@ fn what_runs_or_changes_anything_asks() {
         "cat a || cd ..; cat b",
         "(cd ..); cd .. | cat; touch x",
     ] {
-        assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
+        assert_eq!(judged(command), VerdictAction::Ask, "{command}: {:?}", read(command));
     }
 }
 
@@ -191,7 +192,7 @@ fn what_find_runs_only_reads_files_or_asks() {
         "find src -exec sort -o x {} +",
         "find .. -exec cat {} +",
     ] {
-        assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
+        assert_eq!(judged(command), VerdictAction::Ask, "{command}: {:?}", read(command));
     }
 }
 
@@ -215,7 +216,7 @@ fn what_stands_in_for_another_command_asks() {
         "su -c ls",
         "zsh -c ls",
     ] {
-        assert_eq!(judged(command), Outcome::Ask, "{command}: {:?}", read(command));
+        assert_eq!(judged(command), VerdictAction::Ask, "{command}: {:?}", read(command));
     }
 }
 
@@ -292,7 +293,7 @@ fn no_quoting_hides_a_command() {
         "git log --format=\"$(touch x)\"",
         "timeout $(touch x) ls",
     ] {
-        assert_ne!(judged(command), Outcome::Allow, "{command}: {:?}", read(command));
+        assert_ne!(judged(command), VerdictAction::Allow, "{command}: {:?}", read(command));
     }
 }
 
@@ -379,7 +380,7 @@ fn floors_hold_however_they_are_spelled() {
         "parallel rm -rf ::: /",
         "git submodule foreach 'true'; rm -rf /",
     ] {
-        assert_eq!(judged(command), Outcome::Deny, "{command}: {:?}", read(command));
+        assert_eq!(judged(command), VerdictAction::Deny, "{command}: {:?}", read(command));
     }
 }
 
@@ -401,7 +402,7 @@ fn floors_are_not_seen_where_there_are_none() {
         "cat x > /dev/null",
         "countersign --version",
     ] {
-        assert_ne!(judged(command), Outcome::Deny, "{command}: {:?}", read(command).floors);
+        assert_ne!(judged(command), VerdictAction::Deny, "{command}: {:?}", read(command).floors);
     }
 }
 
@@ -433,7 +434,8 @@ fn parts_show_what_was_unwrapped() {
         .parts
         .iter()
         .map(|part| {
-            let argv: Vec<_> = part.argv.iter().map(super::super::Word::shown).collect();
+            let argv: Vec<_> =
+                part.argv.iter().map(super::super::CommandWord::effective_text).collect();
             (part.text.as_str(), part.wrappers.join(" "), argv.join(" "))
         })
         .collect();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::{judged, read};
-use crate::Outcome;
+use crate::VerdictAction;
 
 const WRAPPERS: &[&str] = &[
     "env",
@@ -164,7 +164,7 @@ fn a_text_that_does_not_parse_is_never_allowed() {
         "select x in a; do ls; done",
         "ls | | ls",
     ] {
-        assert_ne!(judged(text), Outcome::Allow, "{text}");
+        assert_ne!(judged(text), VerdictAction::Allow, "{text}");
     }
 }
 
@@ -174,12 +174,12 @@ fn a_here_document_without_a_plain_end_is_not_read() {
     for text in
         ["<<$(  a ", "<<-$(  a ", "cat << $( a", "cat <<`a ", "cat <<${x", "cat <<", "a <<("]
     {
-        assert_ne!(judged(text), Outcome::Allow, "{text}");
+        assert_ne!(judged(text), VerdictAction::Allow, "{text}");
     }
     for text in
         ["cat <<EOF\nhi\nEOF", "cat <<'EOF'\n$(x)\nEOF", "cat <<-EOF\nhi\nEOF", "echo $((1 << 4))"]
     {
-        assert_eq!(judged(text), Outcome::Allow, "{text}");
+        assert_eq!(judged(text), VerdictAction::Allow, "{text}");
     }
 }
 
@@ -220,7 +220,7 @@ fn huge_and_deep_texts_are_answered_at_once() {
         for size in [100, 512, 4_000, 8_000, 1_000_000] {
             let text = piece.repeat(size / piece.len() + 1);
             let started = Instant::now();
-            assert_ne!(judged(&text), Outcome::Allow, "{piece:?} × {size}");
+            assert_ne!(judged(&text), VerdictAction::Allow, "{piece:?} × {size}");
             let taken = started.elapsed();
             println!("{piece:?} × {size}: {taken:?}");
             assert!(taken < Duration::from_secs(3), "{piece:?} × {size} took {taken:?}");

@@ -3,8 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::super::Value;
-use super::super::state::State;
+use super::super::WordValue;
+use super::super::shell_state::ShellState;
 use super::parameter::leading_name;
 
 /// Parentheses in parentheses.
@@ -30,20 +30,20 @@ pub(super) fn split_body(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the value of an expression of numbers and of variables that hold numbers.
-pub(super) fn evaluate(text: &str, state: &State) -> Option<i64> {
-    let mut parser = Expression { chars: text.chars().peekable(), state, depth: 0 };
+pub(super) fn evaluate(text: &str, state: &ShellState) -> Option<i64> {
+    let mut parser = ArithmeticExpression { chars: text.chars().peekable(), state, depth: 0 };
     let value = parser.compared()?;
     parser.skip_blanks();
     parser.chars.peek().is_none().then_some(value)
 }
 
-struct Expression<'a> {
+struct ArithmeticExpression<'a> {
     chars: Peekable<Chars<'a>>,
-    state: &'a State,
+    state: &'a ShellState,
     depth: usize,
 }
 
-impl Expression<'_> {
+impl ArithmeticExpression<'_> {
     fn skip_blanks(&mut self) {
         while self.chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
     }
@@ -148,7 +148,7 @@ impl Expression<'_> {
             return None;
         }
         match self.state.variables.get(leading_name(&name)) {
-            Some(Value::Literal(value)) if leading_name(&name) == name => decimal(value),
+            Some(WordValue::Literal(value)) if leading_name(&name) == name => decimal(value),
             _ => None,
         }
     }
@@ -215,10 +215,10 @@ mod tests {
         assert_eq!(split_body("1)"), None);
     }
 
-    fn state() -> State {
-        let mut state = State::empty();
-        state.variables.insert("n".to_owned(), Value::Literal("4".to_owned()));
-        state.variables.insert("x".to_owned(), Value::Text);
+    fn state() -> ShellState {
+        let mut state = ShellState::empty();
+        state.variables.insert("n".to_owned(), WordValue::Literal("4".to_owned()));
+        state.variables.insert("x".to_owned(), WordValue::Text);
         state
     }
 }

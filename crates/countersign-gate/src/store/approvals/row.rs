@@ -5,18 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    Approval, ApprovalId, Digest, Outcome, Risk, Secrets, State, Status, ToolUseId, masked_text,
+    ApprovalId, Digest, Execution, ExecutionState, ExecutionStatus, Risk, Secrets, ToolUseId,
+    VerdictAction, mask_text,
 };
 use jiff::Timestamp;
 
 use super::columns::{
-    LONG, Request, RequestColumns, StateColumns, digest_of, is_long, put_back, secrets_of,
+    LONG, RequestColumns, StateColumns, StoredRequest, digest_columns, find_secrets, is_long,
+    restore_long_result,
 };
-use crate::store::database::Connection;
-use crate::store::fresh::LONG as LONG_CALL;
-use crate::store::ledger::Ledger;
-use crate::store::value::{Row, values};
-use crate::store::{StoreError, diffs, from_json, json};
+use crate::store::database::SqlConnection;
+use crate::store::value::{SqlRow, values};
+use crate::store::write_cache::LONG as LONG_CALL;
+use crate::store::write_txn::WriteTxn;
+use crate::store::{StoreError, diffs, from_json, to_json};
 
 /// Who the calls of an embedded or single-user server belong to.
 const LOCAL_USER: &str = "00000000-0000-8000-8000-000000000001";
@@ -40,32 +42,32 @@ pub(super) const CALLS: &str = "tool_executions
     LEFT JOIN clear_calls ON clear_calls.approval_id = tool_executions.approval_id";
 
 pub(super) fn find(
-    db: &mut dyn Connection,
+    db: &mut dyn SqlConnection,
     id: ApprovalId,
-) -> Result<Option<Approval>, StoreError> {
+) -> Result<Option<Execution>, StoreError> {
     let sql =
         format!("SELECT {FIELDS}, {IS_LOST} FROM {CALLS} WHERE tool_executions.approval_id = $1");
-    db.one(&sql, values![id.to_string()])?.map(approval).transpose()
+    db.query_one(&sql, values![id.to_string()])?.map(approval).transpose()
 }
 
-pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
+pub(super) fn approval(mut row: SqlRow) -> Result<Execution, StoreError> {
     let id = row.parse("approval id")?;
-    let risk = risk_of(&row.take::<String>()?)?;
+    let risk = parse_risk(&row.take::<String>()?)?;
     let digest = Digest::from(row.take::<String>()?);
-    let Request { call, effects, summary, verdict, created_at, commands, basis, canonical } =
-        row.json::<Request<'static>>("request")?;
+    let StoredRequest { call, effects, summary, verdict, created_at, commands, basis, canonical } =
+        row.json::<StoredRequest<'static>>("request")?;
     let preview: Option<String> = row.take()?;
     let mut state = row.json("state")?;
     let long: Option<String> = row.take()?;
     match row.take::<Option<String>>()? {
         Some(clear) => state = from_json("state", &clear)?,
-        None => put_back(&mut state, long.as_deref())?,
+        None => restore_long_result(&mut state, long.as_deref())?,
     }
     if row.take()? {
         // A mask must not run in the place of what was approved.
         return Err(StoreError::corrupt("request", format!("`{id}` has lost its clear text")));
     }
-    Ok(Approval {
+    Ok(Execution {
         id,
         call: call.into_owned(),
         effects: effects.into_owned(),
@@ -82,26 +84,26 @@ pub(super) fn approval(mut row: Row) -> Result<Approval, StoreError> {
     })
 }
 
-fn risk_of(text: &str) -> Result<Risk, StoreError> {
+fn parse_risk(text: &str) -> Result<Risk, StoreError> {
     from_json("risk", &format!("\"{text}\""))
 }
 
 /// Writes a new call; returns the digest of what is kept of it, where secrets are masked for good.
 pub(super) fn insert(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
 ) -> Result<Option<Digest>, StoreError> {
     let call = &approval.call;
-    let secrets = secrets_of(approval);
-    let columns = RequestColumns::of(approval, &secrets)?;
-    let state = StateColumns::of(&approval.state, &secrets)?;
-    let told = Told::by(&state.shown);
-    diffs::keep(ledger, approval)?;
+    let secrets = find_secrets(approval);
+    let columns = RequestColumns::from_execution(approval, &secrets)?;
+    let state = StateColumns::from_state(&approval.state, &secrets)?;
+    let told = ReadableColumns::from_state(&state.shown);
+    diffs::store_diffs(ledger, approval)?;
     let has_secrets = columns.has_secrets() || state.clear.is_some();
     let is_masked = has_secrets && approval.state.is_settled();
     // What has more to it than its row is read from there, so that all see the same of it.
-    if columns.length() <= LONG_CALL && !diffs::are_kept(approval) && !is_masked {
-        ledger.leave(approval.id, Some(Arc::new(approval.clone())));
+    if columns.length() <= LONG_CALL && !diffs::has_stored_diffs(approval) && !is_masked {
+        ledger.cache_call(approval.id, Some(Arc::new(approval.clone())));
     }
     ledger.execute(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
@@ -117,9 +119,9 @@ pub(super) fn insert(
             call.session.as_str(),
             approval.id.to_string(),
             &call.tool_name,
-            json(&secrets.hide_in(&call.input))?,
+            to_json(&secrets.hide_in(&call.input))?,
             approval.risk.to_string(),
-            approval.verdict.outcome == Outcome::Ask,
+            approval.verdict.outcome == VerdictAction::Ask,
             approval.status().as_str(),
             approval.created_at,
             call.run.map(|run| run.to_string()),
@@ -132,7 +134,7 @@ pub(super) fn insert(
             told.approved_at,
             told.completed_at,
             told.expires_at,
-            starter(ledger, approval),
+            starting_server(ledger, approval),
             call.executor.as_str(),
             tool_use_text(&call.tool_use_id)?,
             approval.lapses_at(),
@@ -141,9 +143,9 @@ pub(super) fn insert(
         ],
     )?;
     if is_masked {
-        diffs::mask(ledger, approval, &secrets)?;
+        diffs::mask_diffs(ledger, approval, &secrets)?;
         let preview = columns.preview.as_ref().map(|it| it.text.as_str());
-        return Ok(Some(digest_of(&columns.request.text, preview, &state.state, None)));
+        return Ok(Some(digest_columns(&columns.request.text, preview, &state.state, None)));
     }
     if has_secrets {
         keep_clear(ledger, approval, &columns, state.clear)?;
@@ -153,8 +155,8 @@ pub(super) fn insert(
 
 /// Keeps in clear what a call needs to go on, beside its row.
 pub(super) fn keep_clear(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
     columns: &RequestColumns,
     state: Option<String>,
 ) -> Result<(), StoreError> {
@@ -177,22 +179,25 @@ pub(super) fn keep_clear(
 /// Returns the id of a call as its column has it: as it is, but where that would not come back.
 pub(in crate::store) fn tool_use_text(id: &ToolUseId) -> Result<String, StoreError> {
     let id = id.as_str();
-    if id.contains('\0') || id.starts_with('"') { json(&id) } else { Ok(id.to_owned()) }
+    if id.contains('\0') || id.starts_with('"') { to_json(&id) } else { Ok(id.to_owned()) }
 }
 
 /// Writes what a person has changed of a request, and what followed from that.
-pub(super) fn amend(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), StoreError> {
-    let secrets = secrets_of(approval);
-    let columns = RequestColumns::of(approval, &secrets)?;
-    let state = StateColumns::of(&approval.state, &secrets)?;
+pub(super) fn update_request(
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
+) -> Result<(), StoreError> {
+    let secrets = find_secrets(approval);
+    let columns = RequestColumns::from_execution(approval, &secrets)?;
+    let state = StateColumns::from_state(&approval.state, &secrets)?;
     let has_secrets = columns.has_secrets() || state.clear.is_some();
-    diffs::keep(ledger, approval)?;
+    diffs::store_diffs(ledger, approval)?;
     ledger.execute(
         "UPDATE tool_executions SET tool_params = $1, risk_level = $2, digest = $3, request = $4,
            preview = $5, state = $6, has_secrets = $7
          WHERE approval_id = $8",
         values![
-            json(&secrets.hide_in(&approval.call.input))?,
+            to_json(&secrets.hide_in(&approval.call.input))?,
             approval.risk.to_string(),
             approval.digest.as_str(),
             &columns.request.text,
@@ -213,7 +218,7 @@ pub(super) fn amend(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<(), 
 }
 
 /// What a change of state came to.
-pub(super) enum Updated {
+pub(super) enum RowUpdate {
     /// It no longer stood where it was found.
     Not,
     /// It is so.
@@ -227,17 +232,17 @@ pub(super) enum Updated {
 
 /// Changes the state of a row that still stands where it was found.
 pub(super) fn update(
-    ledger: &mut Ledger<'_>,
-    before: Status,
-    approval: &Approval,
-) -> Result<Updated, StoreError> {
+    ledger: &mut WriteTxn<'_>,
+    before: ExecutionStatus,
+    approval: &Execution,
+) -> Result<RowUpdate, StoreError> {
     // Most states have nothing in them that could be a secret.
-    let says = approval.state.is_settled() || approval.state.words().is_some();
-    let secrets = if says { secrets_of(approval) } else { Secrets::default() };
-    let state = StateColumns::of(&approval.state, &secrets)?;
-    let told = Told::by(&state.shown);
+    let says = approval.state.is_settled() || approval.state.decision_comment().is_some();
+    let secrets = if says { find_secrets(approval) } else { Secrets::default() };
+    let state = StateColumns::from_state(&approval.state, &secrets)?;
+    let told = ReadableColumns::from_state(&state.shown);
     // `status = …` is the lock: of two that would change the row, one does.
-    let changed = ledger.one(
+    let changed = ledger.query_one(
         "UPDATE tool_executions SET status = $1, state = $2, result = $3, error = $4,
            error_type = $5, execution_time_ms = $6, approved_at = coalesce($7, approved_at),
            completed_at = $8, expires_at = coalesce($9, expires_at), owner = coalesce($10, owner),
@@ -253,7 +258,7 @@ pub(super) fn update(
             told.approved_at,
             told.completed_at,
             told.expires_at,
-            starter(ledger, approval),
+            starting_server(ledger, approval),
             approval.lease().map(|lease| lease.holder.as_str()),
             approval.lapses_at(),
             state.clear.is_some(),
@@ -261,7 +266,7 @@ pub(super) fn update(
             before.as_str(),
         ],
     )?;
-    let Some(mut row) = changed else { return Ok(Updated::Not) };
+    let Some(mut row) = changed else { return Ok(RowUpdate::Not) };
     if let Some(long) = &state.long {
         ledger.execute(
             "INSERT INTO results (approval_id, body) VALUES ($1, $2)",
@@ -270,25 +275,25 @@ pub(super) fn update(
     }
     let has_secrets = row.take()?;
     let kept = if has_secrets { update_clear(ledger, approval, state)? } else { None };
-    Ok(Updated::Done { has_secrets, kept })
+    Ok(RowUpdate::Done { has_secrets, kept })
 }
 
 /// Keeps in clear what a call still needs after a change of state, and no more.
 pub(super) fn update_clear(
-    ledger: &mut Ledger<'_>,
-    approval: &Approval,
+    ledger: &mut WriteTxn<'_>,
+    approval: &Execution,
     state: StateColumns,
 ) -> Result<Option<Digest>, StoreError> {
     let id = approval.id.to_string();
-    let secrets = secrets_of(approval);
-    let columns = RequestColumns::of(approval, &secrets)?;
+    let secrets = find_secrets(approval);
+    let columns = RequestColumns::from_execution(approval, &secrets)?;
     if !approval.state.is_settled() {
         keep_clear(ledger, approval, &columns, state.clear)?;
         return Ok(None);
     }
-    diffs::mask(ledger, approval, &secrets)?;
+    diffs::mask_diffs(ledger, approval, &secrets)?;
     let preview = columns.preview.as_ref().map(|it| it.text.as_str());
-    let kept = digest_of(&columns.request.text, preview, &state.state, state.long.as_deref());
+    let kept = digest_columns(&columns.request.text, preview, &state.state, state.long.as_deref());
     // Who takes its place is made of it, and the model has yet to be told: by whoever drives the run.
     let has_heir = approval.replaced_by().is_some();
     if (has_heir || state.clear.is_some()) && run_goes_on(ledger, approval)? {
@@ -305,13 +310,13 @@ pub(super) fn update_clear(
     } else {
         ledger.execute("DELETE FROM clear_calls WHERE approval_id = $1", values![&id])?;
     }
-    ledger.scrub();
+    ledger.request_scrub();
     Ok(Some(kept))
 }
 
-fn run_goes_on(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<bool, StoreError> {
+fn run_goes_on(ledger: &mut WriteTxn<'_>, approval: &Execution) -> Result<bool, StoreError> {
     let Some(run) = approval.call.run else { return Ok(false) };
-    let running = ledger.one(
+    let running = ledger.query_one(
         "SELECT id FROM runs WHERE id = $1 AND status = 'RUNNING'",
         values![run.to_string()],
     )?;
@@ -319,18 +324,20 @@ fn run_goes_on(ledger: &mut Ledger<'_>, approval: &Approval) -> Result<bool, Sto
 }
 
 /// The server in which a call runs, if this is where it starts.
-fn starter(ledger: &Ledger<'_>, approval: &Approval) -> Option<String> {
-    ledger.server().filter(|_| approval.status() == Status::Executing && approval.lease().is_none())
+fn starting_server(ledger: &WriteTxn<'_>, approval: &Execution) -> Option<String> {
+    ledger
+        .server()
+        .filter(|_| approval.status() == ExecutionStatus::Executing && approval.lease().is_none())
 }
 
 /// Whether what a call gave back has a place of its own.
-pub(super) fn has_long_result(approval: &Approval) -> bool {
+pub(super) fn has_long_result(approval: &Execution) -> bool {
     is_long(&approval.state)
 }
 
 /// The columns that follow from the state, for people who read the table.
 #[derive(Default)]
-pub(super) struct Told<'a> {
+pub(super) struct ReadableColumns<'a> {
     pub(super) result: Option<String>,
     pub(super) error: Option<String>,
     error_type: Option<&'a str>,
@@ -340,35 +347,37 @@ pub(super) struct Told<'a> {
     expires_at: Option<Timestamp>,
 }
 
-impl<'a> Told<'a> {
-    pub(super) fn by(state: &'a State) -> Self {
+impl<'a> ReadableColumns<'a> {
+    pub(super) fn from_state(state: &'a ExecutionState) -> Self {
         let nothing = Self::default();
         match state {
-            State::Pending => nothing,
-            State::AwaitingApproval { deadline } => Self { expires_at: Some(*deadline), ..nothing },
-            State::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
-            State::Executing { approved_at, .. } => {
+            ExecutionState::Pending => nothing,
+            ExecutionState::AwaitingApproval { deadline } => {
+                Self { expires_at: Some(*deadline), ..nothing }
+            }
+            ExecutionState::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
+            ExecutionState::Executing { approved_at, .. } => {
                 Self { approved_at: Some(*approved_at), ..nothing }
             }
-            State::Completed { approved_at, since, at, result, .. } => Self {
-                result: Some(cut(masked_text(beginning(result)), LONG)),
+            ExecutionState::Completed { approved_at, since, at, result, .. } => Self {
+                result: Some(truncate_text(mask_text(text_prefix(result)), LONG)),
                 execution_time: Duration::try_from(at.duration_since(*since)).ok(),
                 approved_at: Some(*approved_at),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Failed { at, failure, .. } => Self {
-                error: Some(cut(masked_text(&failure.error), LONGEST_ERROR)),
+            ExecutionState::Failed { at, failure, .. } => Self {
+                error: Some(truncate_text(mask_text(&failure.error), LONGEST_ERROR)),
                 error_type: Some(&failure.error_type),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Rejected { at, feedback, .. } => Self {
-                error: feedback.as_deref().map(|it| cut(masked_text(it), LONGEST_ERROR)),
+            ExecutionState::Rejected { at, feedback, .. } => Self {
+                error: feedback.as_deref().map(|it| truncate_text(mask_text(it), LONGEST_ERROR)),
                 completed_at: Some(*at),
                 ..nothing
             },
-            State::Timeout { at } | State::Cancelled { at, .. } => {
+            ExecutionState::Timeout { at } | ExecutionState::Cancelled { at, .. } => {
                 Self { completed_at: Some(*at), ..nothing }
             }
         }
@@ -377,12 +386,12 @@ impl<'a> Told<'a> {
 
 /// Returns as much of a text as its column could show, and some more so that a secret at the end of
 /// that is still known as one: masking all of a long one would hold up the writer.
-fn beginning(text: &str) -> &str {
+fn text_prefix(text: &str) -> &str {
     text.char_indices().nth(4 * LONG).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 /// Cuts a text after so many characters, and shows that it was cut.
-fn cut(text: String, longest: usize) -> String {
+fn truncate_text(text: String, longest: usize) -> String {
     match text.char_indices().nth(longest.saturating_sub(1)) {
         Some((at, last)) if at + last.len_utf8() < text.len() => {
             text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use countersign_core::{ApprovalId, ProjectId};
 
-use super::{Act, AuditRow, CallAct, ChainEnd, ends, rows_after, seal};
+use super::{AuditAction, AuditRow, CallAuditAction, ChainEnd, chain_ends, rows_after, seal};
 use crate::store::StoreError;
-use crate::store::approvals::{self, Standing};
-use crate::store::database::Connection;
+use crate::store::approvals::{self, AuditedCall};
+use crate::store::database::SqlConnection;
 
 /// How many rows, and how many calls, are read at a time.
 const PAGE: usize = 1024;
@@ -21,12 +21,12 @@ pub struct AuditReport {
     /// Where the chains end. Kept elsewhere, an end proves that nothing before it was changed since.
     pub ends: Vec<ChainEnd>,
     /// The first thing that is not as it should be.
-    pub broken: Option<Broken>,
+    pub broken: Option<AuditChainBreak>,
 }
 
 /// The first row that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct AuditChainBreak {
     /// The project whose chain it is in.
     pub project: ProjectId,
     /// The number of the row.
@@ -36,39 +36,39 @@ pub struct Broken {
 }
 
 /// What a chain last told of a call.
-struct Last {
+struct LastCallAction {
     seq: u64,
-    act: CallAct,
+    act: CallAuditAction,
 }
 
 /// A walk along one chain.
-pub(in crate::store) struct Walk {
+pub(in crate::store) struct AuditChainWalk {
     project: ProjectId,
     seq: u64,
     hash: String,
-    calls: HashMap<ApprovalId, Last>,
+    calls: HashMap<ApprovalId, LastCallAction>,
 }
 
-impl Walk {
-    pub(in crate::store) fn along(project: ProjectId) -> Self {
+impl AuditChainWalk {
+    pub(in crate::store) fn new(project: ProjectId) -> Self {
         Self { project, seq: 0, hash: String::new(), calls: HashMap::new() }
     }
 
     /// Goes one row further; the error is what is wrong with it.
-    fn step(&mut self, row: &AuditRow) -> Result<(), Broken> {
+    fn step(&mut self, row: &AuditRow) -> Result<(), AuditChainBreak> {
         let expected = self.seq + 1;
         if row.seq != expected {
-            return Err(self.broken(expected, "it was removed".to_owned()));
+            return Err(self.break_at(expected, "it was removed".to_owned()));
         }
         let seal = seal(&self.hash, &row.project, row.seq, row.at, &row.body);
         if seal != row.hash {
-            return Err(self.broken(row.seq, "it was changed or moved".to_owned()));
+            return Err(self.break_at(row.seq, "it was changed or moved".to_owned()));
         }
         match serde_json::from_str(&row.body) {
-            Ok(Act::Call(act)) => {
-                self.calls.insert(act.approval_id, Last { seq: row.seq, act: *act });
+            Ok(AuditAction::Call(act)) => {
+                self.calls.insert(act.approval_id, LastCallAction { seq: row.seq, act: *act });
             }
-            Ok(Act::Masked { calls }) => {
+            Ok(AuditAction::Masked { calls }) => {
                 for masked in calls {
                     if let Some(last) = self.calls.get_mut(&masked.approval_id) {
                         (last.seq, last.act.kept) = (row.seq, Some(masked.kept));
@@ -76,13 +76,13 @@ impl Walk {
                 }
             }
             Ok(
-                Act::Rules { .. }
-                | Act::Settings { .. }
-                | Act::ResultRefused { .. }
-                | Act::Undone { .. },
+                AuditAction::Rules { .. }
+                | AuditAction::Settings { .. }
+                | AuditAction::ResultRefused { .. }
+                | AuditAction::Undone { .. },
             ) => {}
             Err(error) => {
-                return Err(self.broken(row.seq, format!("it cannot be read: {error}")));
+                return Err(self.break_at(row.seq, format!("it cannot be read: {error}")));
             }
         }
         (self.seq, self.hash) = (row.seq, seal);
@@ -90,24 +90,27 @@ impl Walk {
     }
 
     /// Compares where the chain ends with where the books say it does.
-    fn ends(&self, end: &ChainEnd) -> Result<(), Broken> {
+    fn check_end(&self, end: &ChainEnd) -> Result<(), AuditChainBreak> {
         match (self.seq == end.seq, self.hash == end.hash) {
             (true, true) => Ok(()),
-            (true, false) => Err(self.broken(self.seq, "it is not the row it was".to_owned())),
+            (true, false) => Err(self.break_at(self.seq, "it is not the row it was".to_owned())),
             (false, _) => {
                 let why = format!("it and all up to {} were removed", end.seq);
-                Err(self.broken(self.seq + 1, why))
+                Err(self.break_at(self.seq + 1, why))
             }
         }
     }
 
     /// Compares a call with what its chain last told of it. Calls from before the audit are in no
     /// chain.
-    pub(in crate::store) fn agrees(&mut self, standing: &Standing) -> Result<(), Broken> {
-        let Standing { status, call, kept } = standing;
+    pub(in crate::store) fn check_call(
+        &mut self,
+        standing: &AuditedCall,
+    ) -> Result<(), AuditChainBreak> {
+        let AuditedCall { status, call, kept } = standing;
         let id = call.id;
-        let Some(Last { seq, act }) = self.calls.remove(&id) else { return Ok(()) };
-        let Act::Call(stands) = Act::of_call(call, None) else { return Ok(()) };
+        let Some(LastCallAction { seq, act }) = self.calls.remove(&id) else { return Ok(()) };
+        let AuditAction::Call(stands) = AuditAction::for_call(call, None) else { return Ok(()) };
         let what = if act.status != stands.status || act.status != *status {
             format!("the call {id} is {status}, not {}", act.status)
         } else if act.saw != call.digest {
@@ -127,20 +130,20 @@ impl Walk {
         } else {
             return Ok(());
         };
-        Err(self.broken(seq, what))
+        Err(self.break_at(seq, what))
     }
 
-    fn broken(&self, seq: u64, why: String) -> Broken {
-        Broken { project: self.project.clone(), seq, why }
+    fn break_at(&self, seq: u64, why: String) -> AuditChainBreak {
+        AuditChainBreak { project: self.project.clone(), seq, why }
     }
 }
 
 /// Checks all chains of the audit, and that every call stands as its chain tells.
-pub(super) fn verify(db: &mut dyn Connection) -> Result<AuditReport, StoreError> {
-    let ends = ends(db)?;
+pub(super) fn verify(db: &mut dyn SqlConnection) -> Result<AuditReport, StoreError> {
+    let ends = chain_ends(db)?;
     let mut rows = 0;
     for end in &ends {
-        let mut walk = Walk::along(end.project.clone());
+        let mut walk = AuditChainWalk::new(end.project.clone());
         let checked = verify_chain(db, &mut walk, end)?;
         rows += walk.seq;
         if let Err(broken) = checked {
@@ -151,14 +154,14 @@ pub(super) fn verify(db: &mut dyn Connection) -> Result<AuditReport, StoreError>
 }
 
 fn verify_chain(
-    db: &mut dyn Connection,
-    walk: &mut Walk,
+    db: &mut dyn SqlConnection,
+    walk: &mut AuditChainWalk,
     end: &ChainEnd,
-) -> Result<Result<(), Broken>, StoreError> {
+) -> Result<Result<(), AuditChainBreak>, StoreError> {
     if let Err(broken) = walk_chain(db, walk)? {
         return Ok(Err(broken));
     }
-    if let Err(broken) = walk.ends(end) {
+    if let Err(broken) = walk.check_end(end) {
         return Ok(Err(broken));
     }
     verify_calls(db, walk)
@@ -166,9 +169,9 @@ fn verify_chain(
 
 /// Goes along a chain to its end, or to the first row that is not as it should be.
 pub(in crate::store) fn walk_chain(
-    db: &mut dyn Connection,
-    walk: &mut Walk,
-) -> Result<Result<(), Broken>, StoreError> {
+    db: &mut dyn SqlConnection,
+    walk: &mut AuditChainWalk,
+) -> Result<Result<(), AuditChainBreak>, StoreError> {
     loop {
         let page = rows_after(db, &walk.project, walk.seq, PAGE)?;
         for row in &page {
@@ -184,19 +187,19 @@ pub(in crate::store) fn walk_chain(
 
 /// Compares the calls of a project, page by page, with what its chain last told of each.
 fn verify_calls(
-    db: &mut dyn Connection,
-    walk: &mut Walk,
-) -> Result<Result<(), Broken>, StoreError> {
+    db: &mut dyn SqlConnection,
+    walk: &mut AuditChainWalk,
+) -> Result<Result<(), AuditChainBreak>, StoreError> {
     let mut after = String::new();
     loop {
-        let page = approvals::after(db, &walk.project, &after, CALLS)?;
+        let page = approvals::list_for_audit(db, &walk.project, &after, CALLS)?;
         for standing in &page {
-            if let Err(broken) = walk.agrees(standing) {
+            if let Err(broken) = walk.check_call(standing) {
                 return Ok(Err(broken));
             }
         }
         match page.last() {
-            Some(Standing { call, .. }) if page.len() == CALLS => after = call.id.to_string(),
+            Some(AuditedCall { call, .. }) if page.len() == CALLS => after = call.id.to_string(),
             _ => break,
         }
     }
@@ -204,7 +207,7 @@ fn verify_calls(
     Ok(match gone {
         Some(last) => {
             let why = format!("the call it tells of, {}, is gone", last.act.approval_id);
-            Err(walk.broken(last.seq, why))
+            Err(walk.break_at(last.seq, why))
         }
         None => Ok(()),
     })

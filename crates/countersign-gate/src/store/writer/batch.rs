@@ -8,12 +8,12 @@ use countersign_core::ProjectId;
 use tokio::sync::mpsc;
 
 use super::PATIENCE;
-use super::job::Job;
-use super::signature::{Signature, Signed};
+use super::job::WriteJob;
+use super::server_fence::{FenceMark, ServerFence};
 use crate::store::StoreError;
-use crate::store::database::{Connection, Database};
-use crate::store::fresh::Fresh;
-use crate::store::ledger::{Books, Closed, Ledger};
+use crate::store::database::{SqlConnection, SqlDatabase};
+use crate::store::write_cache::WriteCache;
+use crate::store::write_txn::{CommitSummary, OpenCounters, WriteTxn};
 
 /// How often a batch that others are in the way of is tried.
 const TRIES: u32 = 12;
@@ -23,42 +23,42 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Told after each commit of all logs that grew in it.
-pub(super) type OnBatch = Box<dyn Fn(&HashMap<ProjectId, u64>) + Send>;
+pub(super) type BatchCommitHook = Box<dyn Fn(&HashMap<ProjectId, u64>) + Send>;
 
-type Jobs = Vec<Box<dyn Job>>;
-type Queue = mpsc::Receiver<Box<dyn Job>>;
+type WriteJobs = Vec<Box<dyn WriteJob>>;
+type WriteQueue = mpsc::Receiver<Box<dyn WriteJob>>;
 
 /// What one try came to.
-enum Tried {
+enum BatchAttempt {
     /// It is durable.
-    Committed(Closed),
+    Committed(CommitSummary),
     /// The job at this place failed by itself; without it the others may succeed.
     Faulty(usize),
     /// Nothing was written.
     Failed(StoreError),
     /// The connection was lost while the commit was on its way.
-    Unknown(Option<Signed>, Closed),
+    Unknown(Option<FenceMark>, CommitSummary),
 }
 
 /// The writing side of the database.
-pub(super) struct Batch {
+pub(super) struct BatchWriter {
     /// None while the connection is lost.
-    connection: Option<Box<dyn Connection>>,
-    database: Option<Arc<dyn Database>>,
-    signature: Arc<Signature>,
-    fresh: Arc<Fresh>,
-    on_commit: OnBatch,
+    connection: Option<Box<dyn SqlConnection>>,
+    database: Option<Arc<dyn SqlDatabase>>,
+    signature: Arc<ServerFence>,
+    fresh: Arc<WriteCache>,
+    on_commit: BatchCommitHook,
     /// Whether something that was taken out of the record may still be in the files.
     unscrubbed: bool,
 }
 
-impl Batch {
+impl BatchWriter {
     pub(super) fn new(
-        connection: Box<dyn Connection>,
-        database: Option<Arc<dyn Database>>,
-        signature: Arc<Signature>,
-        fresh: Arc<Fresh>,
-        on_commit: OnBatch,
+        connection: Box<dyn SqlConnection>,
+        database: Option<Arc<dyn SqlDatabase>>,
+        signature: Arc<ServerFence>,
+        fresh: Arc<WriteCache>,
+        on_commit: BatchCommitHook,
     ) -> Self {
         Self {
             connection: Some(connection),
@@ -71,15 +71,15 @@ impl Batch {
     }
 
     /// Sees jobs through, and answers each.
-    pub(super) fn settle(&mut self, mut jobs: Jobs, queue: &Queue) {
+    pub(super) fn run_jobs(&mut self, mut jobs: WriteJobs, queue: &WriteQueue) {
         jobs.retain(|job| job.begin());
         let started = Instant::now();
         let mut tries = 0;
         while !jobs.is_empty() {
             match self.attempt(&mut jobs) {
-                Tried::Committed(closed) => return self.committed(jobs, closed),
-                Tried::Faulty(at) => jobs.remove(at).answer(Ok(())),
-                Tried::Failed(error) => {
+                BatchAttempt::Committed(closed) => return self.finish_commit(jobs, closed),
+                BatchAttempt::Faulty(at) => jobs.remove(at).answer(Ok(())),
+                BatchAttempt::Failed(error) => {
                     tries += 1;
                     let again = match error {
                         StoreError::Contended(_) => tries < TRIES,
@@ -94,16 +94,18 @@ impl Batch {
                     count_retry(&error);
                     pause(tries);
                 }
-                Tried::Unknown(signed, closed) => match self.outcome(signed.as_ref(), queue) {
-                    Ok(true) => return self.committed(jobs, closed),
-                    Ok(false) => {}
-                    Err(error) => return refuse(jobs, &error),
-                },
+                BatchAttempt::Unknown(signed, closed) => {
+                    match self.resolve_lost_commit(signed.as_ref(), queue) {
+                        Ok(true) => return self.finish_commit(jobs, closed),
+                        Ok(false) => {}
+                        Err(error) => return refuse(jobs, &error),
+                    }
+                }
             }
         }
     }
 
-    fn committed(&mut self, jobs: Jobs, closed: Closed) {
+    fn finish_commit(&mut self, jobs: WriteJobs, closed: CommitSummary) {
         metrics::counter!("countersign_commits_total").increment(1);
         metrics::counter!("countersign_writes_total").increment(jobs.len() as u64);
         self.scrub(closed.scrub);
@@ -131,25 +133,25 @@ impl Batch {
     }
 
     /// Tries all jobs in one transaction.
-    fn attempt(&mut self, jobs: &mut Jobs) -> Tried {
-        let mut connection = match self.connected() {
+    fn attempt(&mut self, jobs: &mut WriteJobs) -> BatchAttempt {
+        let mut connection = match self.take_connection() {
             Ok(connection) => connection,
-            Err(error) => return Tried::Failed(error),
+            Err(error) => return BatchAttempt::Failed(error),
         };
-        let mut books = Books::new();
+        let mut books = OpenCounters::new();
         let tried = self.write(connection.as_mut(), &mut books, jobs);
         let lost = match &tried {
-            Tried::Committed(_) => false,
-            Tried::Faulty(_) => {
+            BatchAttempt::Committed(_) => false,
+            BatchAttempt::Faulty(_) => {
                 connection.rollback();
                 false
             }
-            Tried::Failed(error) => {
+            BatchAttempt::Failed(error) => {
                 connection.rollback();
                 // A new one is made, if one can be made: this one may be in any state.
                 matches!(error, StoreError::Unreachable(_)) && self.database.is_some()
             }
-            Tried::Unknown(..) => true,
+            BatchAttempt::Unknown(..) => true,
         };
         if lost {
             metrics::counter!("countersign_connections_lost_total").increment(1);
@@ -159,50 +161,59 @@ impl Batch {
         tried
     }
 
-    fn write(&self, db: &mut dyn Connection, books: &mut Books, jobs: &mut Jobs) -> Tried {
+    fn write(
+        &self,
+        db: &mut dyn SqlConnection,
+        books: &mut OpenCounters,
+        jobs: &mut WriteJobs,
+    ) -> BatchAttempt {
         if let Err(error) = db.begin() {
-            return Tried::Failed(error);
+            return BatchAttempt::Failed(error);
         }
-        let mut ledger = Ledger::new(db, books, &self.fresh, self.signature.server());
-        let signed = match self.signature.sign(&mut ledger) {
+        let mut ledger = WriteTxn::new(db, books, &self.fresh, self.signature.server());
+        let signed = match self.signature.mark_transaction(&mut ledger) {
             Ok(signed) => signed,
-            Err(error) => return Tried::Failed(error),
+            Err(error) => return BatchAttempt::Failed(error),
         };
         for (at, job) in jobs.iter_mut().enumerate() {
             if job.run(&mut ledger) {
                 continue;
             }
-            return match ledger.failure() {
+            return match ledger.take_failure() {
                 // The statement was wrong for this job alone; all others fail for all.
-                None | Some(StoreError::Database(_)) => Tried::Faulty(at),
-                Some(failure) => Tried::Failed(failure),
+                None | Some(StoreError::Database(_)) => BatchAttempt::Faulty(at),
+                Some(failure) => BatchAttempt::Failed(failure),
             };
         }
-        let closed = match ledger.close() {
+        let closed = match ledger.finish() {
             Ok(closed) => closed,
-            Err(error) => return Tried::Failed(error),
+            Err(error) => return BatchAttempt::Failed(error),
         };
         match db.commit() {
             Ok(()) => {
                 if let Some(signed) = &signed {
-                    self.signature.held(signed);
+                    self.signature.note_committed(signed);
                 }
-                Tried::Committed(closed)
+                BatchAttempt::Committed(closed)
             }
             Err(StoreError::Unreachable(_)) if self.database.is_some() => {
-                Tried::Unknown(signed, closed)
+                BatchAttempt::Unknown(signed, closed)
             }
-            Err(error) => Tried::Failed(error),
+            Err(error) => BatchAttempt::Failed(error),
         }
     }
 
     /// Finds out whether a commit held whose answer was lost: nobody is answered before that.
-    fn outcome(&mut self, signed: Option<&Signed>, queue: &Queue) -> Result<bool, StoreError> {
+    fn resolve_lost_commit(
+        &mut self,
+        signed: Option<&FenceMark>,
+        queue: &WriteQueue,
+    ) -> Result<bool, StoreError> {
         let mut tries = 0;
         loop {
-            let found = self.connected().and_then(|mut connection| {
+            let found = self.take_connection().and_then(|mut connection| {
                 let found = match signed {
-                    Some(signed) => signed.is_found(connection.as_mut()),
+                    Some(signed) => signed.was_committed(connection.as_mut()),
                     // Nobody signs before joining, and joining twice is the same as once.
                     None => Ok(false),
                 };
@@ -211,7 +222,7 @@ impl Batch {
             });
             match found {
                 Ok(held) => {
-                    signed.iter().filter(|_| held).for_each(|it| self.signature.held(it));
+                    signed.iter().filter(|_| held).for_each(|it| self.signature.note_committed(it));
                     return Ok(held);
                 }
                 Err(error) if queue.is_closed() => return Err(error),
@@ -223,7 +234,7 @@ impl Batch {
         }
     }
 
-    fn connected(&mut self) -> Result<Box<dyn Connection>, StoreError> {
+    fn take_connection(&mut self) -> Result<Box<dyn SqlConnection>, StoreError> {
         match (self.connection.take(), &self.database) {
             (Some(connection), _) => Ok(connection),
             (None, Some(database)) => database.writer(),
@@ -232,7 +243,7 @@ impl Batch {
     }
 }
 
-fn refuse(jobs: Jobs, error: &StoreError) {
+fn refuse(jobs: WriteJobs, error: &StoreError) {
     for job in jobs {
         job.answer(Err(error.clone()));
     }

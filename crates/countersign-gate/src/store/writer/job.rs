@@ -7,15 +7,15 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::store::StoreError;
-use crate::store::ledger::Ledger;
+use crate::store::write_txn::WriteTxn;
 
 /// A write, whatever it returns.
-pub(super) trait Job: Send {
+pub(super) trait WriteJob: Send {
     /// Begins with it; returns whether whoever asked for it still wants it.
     fn begin(&self) -> bool;
 
     /// Runs it, again if need be; returns whether what it wrote is to be kept.
-    fn run(&mut self, ledger: &mut Ledger<'_>) -> bool;
+    fn run(&mut self, ledger: &mut WriteTxn<'_>) -> bool;
 
     /// Answers with what it returned or, where it could not be recorded, with why not.
     fn answer(self: Box<Self>, recorded: Result<(), StoreError>);
@@ -25,7 +25,7 @@ const QUEUED: u8 = 0;
 const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
-pub(super) struct Write<T, E, F> {
+pub(super) struct PendingWrite<T, E, F> {
     run: F,
     done: Option<Result<T, E>>,
     asker: oneshot::Sender<Result<T, E>>,
@@ -33,31 +33,34 @@ pub(super) struct Write<T, E, F> {
 }
 
 /// The side that waits for the answer.
-pub(super) struct Waiting<T, E> {
+pub(super) struct WriteWaiter<T, E> {
     answer: oneshot::Receiver<Result<T, E>>,
     stage: Arc<AtomicU8>,
 }
 
-impl<T, E, F> Write<T, E, F> {
-    pub(super) fn new(write: F) -> (Self, Waiting<T, E>) {
+impl<T, E, F> PendingWrite<T, E, F> {
+    pub(super) fn new(write: F) -> (Self, WriteWaiter<T, E>) {
         let (asker, answer) = oneshot::channel();
         let stage = Arc::new(AtomicU8::new(QUEUED));
-        (Self { run: write, done: None, asker, stage: stage.clone() }, Waiting { answer, stage })
+        (
+            Self { run: write, done: None, asker, stage: stage.clone() },
+            WriteWaiter { answer, stage },
+        )
     }
 }
 
-impl<T, E, F> Job for Write<T, E, F>
+impl<T, E, F> WriteJob for PendingWrite<T, E, F>
 where
     T: Send,
     E: From<StoreError> + Send,
-    F: Fn(&mut Ledger<'_>) -> Result<T, E> + Send,
+    F: Fn(&mut WriteTxn<'_>) -> Result<T, E> + Send,
 {
     fn begin(&self) -> bool {
         let begun = self.stage.compare_exchange(QUEUED, BEGUN, Ordering::AcqRel, Ordering::Acquire);
         begun != Err(WITHDRAWN)
     }
 
-    fn run(&mut self, ledger: &mut Ledger<'_>) -> bool {
+    fn run(&mut self, ledger: &mut WriteTxn<'_>) -> bool {
         let done = (self.run)(ledger);
         self.done.insert(done).is_ok()
     }
@@ -73,7 +76,7 @@ where
     }
 }
 
-impl<T, E: From<StoreError>> Waiting<T, E> {
+impl<T, E: From<StoreError>> WriteWaiter<T, E> {
     /// Returns the answer.
     ///
     /// A write that was not begun with in time is withdrawn, and then has certainly not happened. One

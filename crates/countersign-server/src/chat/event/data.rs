@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::approvals::view::ApprovalView;
-use crate::chat::post::ClientRole;
+use crate::chat::executor_slot::ClientRole;
 use crate::socket::message::UsageView;
 use crate::status::CallStatus;
 use crate::tools::lease::LeaseView;
@@ -15,7 +15,7 @@ use crate::tools::view::WaitingFor;
 
 /// When something happened, and where it belongs.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct At {
+pub(crate) struct EventContext {
     #[schema(value_type = String, format = DateTime)]
     pub(crate) timestamp: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(crate) struct ApprovalDecided {
     #[schema(nullable = false)]
     pub(crate) waiting_for: Option<WaitingFor>,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -77,7 +77,7 @@ pub(crate) struct ToolState {
     #[schema(nullable = false)]
     pub(crate) error: Option<String>,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// What a client is to run. The clocks of two machines differ: `expires_at` less `timestamp` is how
@@ -95,7 +95,7 @@ pub(crate) struct ExecutionSignal {
     pub(crate) preimages: Vec<PreimageView>,
     pub(crate) lease: LeaseView,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// A file of the client, as it has shown it.
@@ -109,7 +109,7 @@ pub(crate) struct PreimageView {
 }
 
 impl PreimageView {
-    pub(crate) fn of(preimage: &Preimage) -> Self {
+    pub(crate) fn from_preimage(preimage: &Preimage) -> Self {
         let digest = preimage.digest.as_ref().map(ToString::to_string);
         Self { path: preimage.path.display().to_string(), digest }
     }
@@ -123,7 +123,7 @@ pub(crate) struct PreviewRequested {
     /// The input, nothing masked.
     pub(crate) tool_params: Value,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// What a client is to the calls of its project.
@@ -138,7 +138,7 @@ pub(crate) enum ExecutorRoleName {
 
 /// What a client is told of its place among those that run calls.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RoleTold {
+pub(crate) struct ExecutorRoleEvent {
     role: ExecutorRoleName,
     /// The same in a sentence, with what can be done.
     message: String,
@@ -146,8 +146,8 @@ pub(crate) struct RoleTold {
     timestamp: Timestamp,
 }
 
-impl RoleTold {
-    pub(crate) fn of(role: ClientRole, is_named: bool, timestamp: Timestamp) -> Self {
+impl ExecutorRoleEvent {
+    pub(crate) fn new(role: ClientRole, is_named: bool, timestamp: Timestamp) -> Self {
         let stands_by = "another client executes this project's calls; this one stands by";
         let (role, message) = match role {
             ClientRole::Executes => (
@@ -172,15 +172,15 @@ impl RoleTold {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ResultAck {
     pub(crate) tool_id: String,
-    pub(crate) status: Received,
+    pub(crate) status: ResultAckStatus,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// The only word there is.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Received {
+pub(crate) enum ResultAckStatus {
     Received,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct ResultRefused {
     pub(crate) tool_id: String,
     pub(crate) reason: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -199,7 +199,7 @@ pub(crate) struct ToolUndone {
     /// How many files are as they were before.
     pub(crate) files: u64,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -207,11 +207,11 @@ pub(crate) struct ToolOutput {
     pub(crate) tool_id: String,
     pub(crate) text: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ToolWanted {
+pub(crate) struct ToolUseEvent {
     pub(crate) tool_use_id: String,
     pub(crate) tool_name: String,
     pub(crate) tool_input: Value,
@@ -220,7 +220,7 @@ pub(crate) struct ToolWanted {
     #[schema(nullable = false)]
     pub(crate) agent: Option<String>,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -229,21 +229,21 @@ pub(crate) struct ToolResult {
     pub(crate) content: String,
     pub(crate) is_error: bool,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChatMessage {
-    pub(crate) role: Role,
+    pub(crate) role: ChatRole,
     pub(crate) content: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// Who speaks.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Role {
+pub(crate) enum ChatRole {
     User,
     Assistant,
 }
@@ -252,7 +252,7 @@ pub(crate) enum Role {
 pub(crate) struct ChatDelta {
     pub(crate) text: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -261,14 +261,14 @@ pub(crate) struct ChatRetry {
     pub(crate) wait_ms: u64,
     pub(crate) reason: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChatNotice {
     pub(crate) message: String,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -276,13 +276,13 @@ pub(crate) struct RunStarted {
     pub(crate) model: String,
     pub(crate) tools: Vec<String>,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunResumed {
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -293,7 +293,7 @@ pub(crate) struct RunDone {
     pub(crate) cost: Option<String>,
     pub(crate) usage: UsageView,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -303,12 +303,12 @@ pub(crate) struct RunError {
     #[schema(required)]
     pub(crate) hint: Option<String>,
     #[serde(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: EventContext,
 }
 
 /// Numbers that are forgotten.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Gap {
+pub(crate) struct LogGap {
     pub(crate) from: u64,
     pub(crate) to: u64,
 }

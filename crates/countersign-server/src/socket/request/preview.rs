@@ -1,7 +1,7 @@
 //! Previews as clients see them: spread over S1.7's fields.
 
 use countersign_core::{
-    CommandPreview, DiffPreview, FinalNewline, LineEnding, PartPreview, Preview, masked,
+    CommandPreview, DiffPreview, FinalNewline, LineEnding, PartPreview, Preview, mask_input,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) struct DiffStat {
 
 impl DiffStat {
     /// Returns how much all of them change together.
-    pub(super) fn of_all(files: &[DiffPreview]) -> Self {
+    pub(super) fn for_files(files: &[DiffPreview]) -> Self {
         let sum = |count: fn(&DiffPreview) -> usize| files.iter().map(count).sum();
         Self {
             added: sum(|file| file.diff.added),
@@ -147,15 +147,15 @@ impl FileView {
     pub(crate) fn with_lines(diff: &DiffPreview, file_path: &str) -> Self {
         let (file_path, diff_lines) = (file_path.to_owned(), Some(diff.diff.lines.clone()));
         let omitted_lines = Some(diff.diff.omitted).filter(|omitted| *omitted > 0);
-        Self { file_path, omitted_lines, diff_lines, ..Self::of(diff) }
+        Self { file_path, omitted_lines, diff_lines, ..Self::from_diff(diff) }
     }
 
     /// Returns the views of several files: what is gone comes first, so that nobody misses it.
-    pub(super) fn of_all(files: &[DiffPreview]) -> Vec<Self> {
+    pub(super) fn from_diffs(files: &[DiffPreview]) -> Vec<Self> {
         let views = files.iter().enumerate().map(|(index, file)| Self {
             index: Some(index),
             diff_lines: Some(file.diff.lines.clone()),
-            ..Self::of(file)
+            ..Self::from_diff(file)
         });
         let mut views: Vec<_> = views.collect();
         views.sort_by_key(|file| !file.is_deleted);
@@ -163,7 +163,7 @@ impl FileView {
     }
 
     /// Returns the view of one file, without its diff.
-    fn of(diff: &DiffPreview) -> Self {
+    fn from_diff(diff: &DiffPreview) -> Self {
         Self {
             file_path: diff.file_path.clone(),
             is_new_file: diff.is_new_file,
@@ -190,7 +190,7 @@ impl FileView {
 }
 
 /// A preview, spread over S1.7's fields.
-pub(super) struct Shown {
+pub(super) struct PreviewFields {
     pub(super) kind: PreviewType,
     pub(super) data: PreviewData,
     pub(super) file_path: Option<String>,
@@ -200,21 +200,21 @@ pub(super) struct Shown {
     pub(super) diff_stat: Option<DiffStat>,
 }
 
-impl Shown {
-    pub(super) fn of(preview: Option<Preview>, input: &Value) -> Self {
+impl PreviewFields {
+    pub(super) fn from_preview(preview: Option<Preview>, input: &Value) -> Self {
         match preview {
-            Some(Preview::Diff(diff)) => Self::of_diff(diff),
-            Some(Preview::Command(command)) => Self::of_command(command),
-            Some(Preview::Generic { input, .. }) => Self::of_input(input),
-            Some(Preview::MultiDiff { files, .. }) => Self::of_files(&files),
-            None => Self::of_input(masked(input)),
+            Some(Preview::Diff(diff)) => Self::from_diff(diff),
+            Some(Preview::Command(command)) => Self::from_command(command),
+            Some(Preview::Generic { input, .. }) => Self::from_input(input),
+            Some(Preview::MultiDiff { files, .. }) => Self::from_files(&files),
+            None => Self::from_input(mask_input(input)),
         }
     }
 
-    fn of_diff(diff: DiffPreview) -> Self {
+    fn from_diff(diff: DiffPreview) -> Self {
         Self {
             kind: PreviewType::Diff,
-            data: PreviewData::Diff(FileView::of(&diff)),
+            data: PreviewData::Diff(FileView::from_diff(&diff)),
             file_path: Some(diff.file_path),
             original_content: diff.original_content,
             new_content: diff.new_content,
@@ -227,9 +227,9 @@ impl Shown {
         }
     }
 
-    fn of_files(files: &[DiffPreview]) -> Self {
-        let diff_stat = Some(DiffStat::of_all(files));
-        let files = FileView::of_all(files);
+    fn from_files(files: &[DiffPreview]) -> Self {
+        let diff_stat = Some(DiffStat::for_files(files));
+        let files = FileView::from_diffs(files);
         // One diff after the other, for clients that know of one diff only.
         let diff_lines = files.iter().flat_map(|file| file.diff_lines.iter().flatten()).cloned();
         let diff_lines = diff_lines.collect();
@@ -239,10 +239,10 @@ impl Shown {
         };
         let data = PreviewData::MultiDiff { files };
         let kind = PreviewType::MultiDiff;
-        Self { kind, data, file_path, diff_lines, diff_stat, ..Self::of_input(json!(null)) }
+        Self { kind, data, file_path, diff_lines, diff_stat, ..Self::from_input(json!(null)) }
     }
 
-    fn of_command(preview: CommandPreview) -> Self {
+    fn from_command(preview: CommandPreview) -> Self {
         let CommandPreview { command, cwd, description, timeout_ms, warnings, parts, .. } = preview;
         let CommandPreview { canonical, rehearsal, .. } = preview;
         let data = PreviewData::Command {
@@ -255,10 +255,10 @@ impl Shown {
             canonical,
             rehearsal: rehearsal.map(RehearsalView::from),
         };
-        Self { kind: PreviewType::Command, data, ..Self::of_input(json!(null)) }
+        Self { kind: PreviewType::Command, data, ..Self::from_input(json!(null)) }
     }
 
-    fn of_input(input: Value) -> Self {
+    fn from_input(input: Value) -> Self {
         Self {
             kind: PreviewType::Generic,
             data: PreviewData::Generic { input },

@@ -1,6 +1,6 @@
 //! The rehearsal of a command as clients see it.
 
-use countersign_core::{Rehearsal, RehearsalEnd, Rehearsed};
+use countersign_core::{RehearsalEnd, RehearsalResult, RehearsalState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -49,19 +49,21 @@ pub(crate) struct RehearsedView {
     runs_again: Option<String>,
 }
 
-impl From<Rehearsal> for RehearsalView {
-    fn from(rehearsal: Rehearsal) -> Self {
+impl From<RehearsalState> for RehearsalView {
+    fn from(rehearsal: RehearsalState) -> Self {
         match rehearsal {
-            Rehearsal::Running => Self::Running,
-            Rehearsal::Impossible { why } => Self::Impossible { reason: why },
-            Rehearsal::Done(done) => Self::Done(Box::new((*done).into())),
+            RehearsalState::Running => Self::Running,
+            RehearsalState::Impossible { why } => Self::Impossible { reason: why },
+            RehearsalState::Done(done) => Self::Done(Box::new((*done).into())),
         }
     }
 }
 
-impl From<Rehearsed> for RehearsedView {
-    fn from(done: Rehearsed) -> Self {
-        let Rehearsed { end, output, files, more_files, folders, took_ms, runs_again, .. } = done;
+impl From<RehearsalResult> for RehearsedView {
+    fn from(done: RehearsalResult) -> Self {
+        let RehearsalResult {
+            end, output, files, more_files, folders, took_ms, runs_again, ..
+        } = done;
         let (exit_code, ended_by) = match &end {
             RehearsalEnd::Exited { code } => (Some(*code), None),
             RehearsalEnd::Killed { by } => (None, Some(by.clone())),
@@ -72,8 +74,8 @@ impl From<Rehearsed> for RehearsedView {
             timed_out: matches!(end, RehearsalEnd::TimedOut { .. }),
             ended_by,
             output,
-            diff_stat: DiffStat::of_all(&files),
-            files: FileView::of_all(&files),
+            diff_stat: DiffStat::for_files(&files),
+            files: FileView::from_diffs(&files),
             more_files,
             folders,
             took_ms,

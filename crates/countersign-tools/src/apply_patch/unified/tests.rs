@@ -5,12 +5,16 @@ use super::*;
 #[test]
 fn a_change_is_read_with_and_without_git() {
     let hunk = "@@ -1,2 +1,2 @@ fn a\n a\n-b\n+c\n";
-    let expected = FileChange {
-        hunks: vec![Hunk {
-            place: Place::Line(1),
-            lines: vec![line(Mark::Keep, "a\n"), line(Mark::Remove, "b\n"), line(Mark::Add, "c\n")],
+    let expected = FilePatch {
+        hunks: vec![PatchHunk {
+            place: HunkPosition::Line(1),
+            lines: vec![
+                line(HunkLineKind::Keep, "a\n"),
+                line(HunkLineKind::Remove, "b\n"),
+                line(HunkLineKind::Add, "c\n"),
+            ],
         }],
-        ..FileChange::new("src/x y.rs".to_owned(), Kind::Update)
+        ..FilePatch::new("src/x y.rs".to_owned(), FilePatchKind::Update)
     };
     for head in [
         "diff --git a/src/x y.rs b/src/x y.rs\nindex 12..34 100644\n--- a/src/x y.rs\n+++ b/src/x y.rs\n",
@@ -26,19 +30,25 @@ fn a_change_is_read_with_and_without_git() {
 fn git_tells_more_than_lines() {
     let one = |patch: &str| read(patch).unwrap().remove(0);
     let mode = one("diff --git a/r.sh b/r.sh\nold mode 100644\nnew mode 100755\n");
-    assert_eq!((mode.old_mode, mode.new_mode), (Some(Mode::File), Some(Mode::Executable)));
+    assert_eq!(
+        (mode.old_mode, mode.new_mode),
+        (Some(GitFileMode::File), Some(GitFileMode::Executable))
+    );
     let link = one(
         "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n",
     );
-    assert!(link.makes_link() && link.kind == Kind::Add);
+    assert!(link.makes_link() && link.kind == FilePatchKind::Add);
     assert_eq!(link.apply("", 0).unwrap(), "/etc");
     let turned =
         one("diff --git a/l b/l\nindex 1..2 120000\n--- a/l\n+++ b/l\n@@ -1 +1 @@\n-a\n+/etc\n");
     assert!(turned.makes_link(), "a link that is turned elsewhere");
     let moved = one("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n");
-    assert_eq!((moved.path.as_str(), moved.kind), ("a", Kind::Move { to: "b".to_owned() }));
+    assert_eq!(
+        (moved.path.as_str(), moved.kind),
+        ("a", FilePatchKind::Move { to: "b".to_owned() })
+    );
     let empty = one("diff --git a/e b/e\nnew file mode 100644\nindex 000..e69\n");
-    assert_eq!((empty.kind, empty.hunks.len()), (Kind::Add, 0));
+    assert_eq!((empty.kind, empty.hunks.len()), (FilePatchKind::Add, 0));
 }
 
 #[test]
@@ -73,7 +83,7 @@ proptest! {
     /// Our own diffs, read as patches, do what they say.
     #[test]
     fn a_diff_applied_gives_the_new_text(old in lines(), new in lines()) {
-        let diff = countersign_core::UnifiedDiff::between("f", &old, &new);
+        let diff = countersign_core::UnifiedDiff::from_texts("f", &old, &new);
         let patch = diff.lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         let changes = read(&patch).unwrap();
         let made = changes.first().map_or(Ok(old.clone()), |change| change.apply(&old, 0));
@@ -97,6 +107,6 @@ fn lines() -> impl Strategy<Value = String> {
         .prop_map(|lines| lines.into_iter().map(|line| line + "\n").collect())
 }
 
-fn line(mark: Mark, text: &str) -> Line {
-    Line { mark, text: text.to_owned() }
+fn line(mark: HunkLineKind, text: &str) -> HunkLine {
+    HunkLine { mark, text: text.to_owned() }
 }

@@ -19,31 +19,38 @@ fn cargo_says_it_in_json() {
         json!({"reason": "build-finished", "success": false}).to_string(),
         "not json".to_owned(),
     ];
-    let expected = message("src/a.rs", 3, 5, Level::Error, "E0308", "mismatched types");
-    assert_eq!(Checker::Cargo.messages(&said.join("\n")), [expected]);
+    let expected = message("src/a.rs", 3, 5, CheckerSeverity::Error, "E0308", "mismatched types");
+    assert_eq!(CodeChecker::Cargo.messages(&said.join("\n")), [expected]);
 }
 
 #[test]
 fn tsc_says_it_in_lines() {
     let said = "src/a (b).ts(3,5): error TS2322: Type 'a': no.\n  more\nFound 1 error.\n";
-    let expected = message("src/a (b).ts", 3, 5, Level::Error, "TS2322", "Type 'a': no.");
-    assert_eq!(Checker::Tsc.messages(said), [expected]);
+    let expected = message("src/a (b).ts", 3, 5, CheckerSeverity::Error, "TS2322", "Type 'a': no.");
+    assert_eq!(CodeChecker::Tsc.messages(said), [expected]);
 }
 
 #[test]
 fn ruff_and_pyright_say_it_in_one_json() {
     let ruff = json!([{"code": "F401", "filename": "/w/a.py", "message": "unused",
         "location": {"row": 1, "column": 8}}]);
-    let expected = message("/w/a.py", 1, 8, Level::Warning, "F401", "unused");
-    assert_eq!(Checker::Ruff.messages(&ruff.to_string()), [expected]);
+    let expected = message("/w/a.py", 1, 8, CheckerSeverity::Warning, "F401", "unused");
+    assert_eq!(CodeChecker::Ruff.messages(&ruff.to_string()), [expected]);
     let pyright = json!({"generalDiagnostics": [{"file": "/w/a.py", "severity": "error",
         "message": "no", "rule": "reportX", "range": {"start": {"line": 0, "character": 7}}}]});
-    let expected = message("/w/a.py", 1, 8, Level::Error, "reportX", "no");
-    assert_eq!(Checker::Pyright.messages(&pyright.to_string()), [expected]);
-    assert_eq!(Checker::Ruff.messages("broken"), []);
+    let expected = message("/w/a.py", 1, 8, CheckerSeverity::Error, "reportX", "no");
+    assert_eq!(CodeChecker::Pyright.messages(&pyright.to_string()), [expected]);
+    assert_eq!(CodeChecker::Ruff.messages("broken"), []);
 }
 
-fn message(file: &str, line: u64, column: u64, level: Level, code: &str, text: &str) -> Message {
+fn message(
+    file: &str,
+    line: u64,
+    column: u64,
+    level: CheckerSeverity,
+    code: &str,
+    text: &str,
+) -> CheckerMessage {
     let (file, code) = (Some(file.into()), Some(code.to_owned()));
-    Message { file, line, column, level, code, text: text.to_owned() }
+    CheckerMessage { file, line, column, level, code, text: text.to_owned() }
 }

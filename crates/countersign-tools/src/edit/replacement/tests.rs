@@ -21,35 +21,40 @@ fn line_ends_are_those_of_the_file() {
 #[test]
 fn a_return_that_is_spelled_out_is_meant() {
     check("a\r\nb\r\n", "a\r\nb", "a\nb", "a\nb\r\n");
-    assert_eq!(Replacement::of("a\nb\n", "a\r\nb", "x", false), Err(Fault::NotFound));
+    assert_eq!(
+        TextReplacement::replace_text("a\nb\n", "a\r\nb", "x", false),
+        Err(ReplacementError::NotFound)
+    );
 }
 
 #[test]
 fn what_occurs_twice_is_named_by_line() {
-    let fault = Replacement::of("x\ny\nx\n", "x", "z", false);
-    assert_eq!(fault, Err(Fault::NotUnique { lines: vec![1, 3], more: 0 }));
-    let overlapping = Replacement::of("\naaa", "aa", "b", false);
-    assert_eq!(overlapping, Err(Fault::NotUnique { lines: vec![2, 2], more: 0 }));
-    let many = Replacement::of(&"x\n".repeat(25), "x", "z", false);
-    assert_eq!(many, Err(Fault::NotUnique { lines: (1..=10).collect(), more: 15 }));
+    let fault = TextReplacement::replace_text("x\ny\nx\n", "x", "z", false);
+    assert_eq!(fault, Err(ReplacementError::NotUnique { lines: vec![1, 3], more: 0 }));
+    let overlapping = TextReplacement::replace_text("\naaa", "aa", "b", false);
+    assert_eq!(overlapping, Err(ReplacementError::NotUnique { lines: vec![2, 2], more: 0 }));
+    let many = TextReplacement::replace_text(&"x\n".repeat(25), "x", "z", false);
+    assert_eq!(many, Err(ReplacementError::NotUnique { lines: (1..=10).collect(), more: 15 }));
 }
 
 #[test]
 fn all_means_all() {
-    let replaced = Replacement::of("x\r\ny x\r\n", "x", "zz", true).unwrap();
+    let replaced = TextReplacement::replace_text("x\r\ny x\r\n", "x", "zz", true).unwrap();
     assert_eq!((replaced.content.as_str(), replaced.count), ("zz\r\ny zz\r\n", 2));
 }
 
 #[test]
 fn the_snippet_shows_the_surroundings_and_no_more() {
     let text: String = (1..=20).map(|number| format!("line {number}\n")).collect();
-    let replaced = Replacement::of(&text, "line 10\n", "new\nnewer\n", false).unwrap();
+    let replaced =
+        TextReplacement::replace_text(&text, "line 10\n", "new\nnewer\n", false).unwrap();
     let snippet = replaced.snippet();
     let lines: Vec<&str> = snippet.lines().collect();
     assert_eq!(lines.first(), Some(&"     6\tline 6"));
     assert!(lines.contains(&"    11\tnewer"));
     assert!(lines.len() <= 12, "{snippet}");
-    let long = Replacement::of(&text, "line 10\n", &"x\n".repeat(1000), false).unwrap();
+    let long =
+        TextReplacement::replace_text(&text, "line 10\n", &"x\n".repeat(1000), false).unwrap();
     assert!(long.snippet().ends_with("[… the change goes on]\n"));
 }
 
@@ -64,7 +69,7 @@ proptest! {
     ) {
         let written = |text: &str| if returns { text.replace('\n', "\r\n") } else { text.to_owned() };
         let content = format!("{before}{}{after}", written(&old));
-        let replaced = Replacement::of(&content, &old, &new, false).unwrap();
+        let replaced = TextReplacement::replace_text(&content, &old, &new, false).unwrap();
         let middle = replaced
             .content
             .strip_prefix(before.as_str())
@@ -79,6 +84,7 @@ proptest! {
 
 #[track_caller]
 fn check(content: &str, old: &str, new: &str, expected: &str) {
-    let replaced = Replacement::of(content, old, new, false).map(|replaced| replaced.content);
+    let replaced =
+        TextReplacement::replace_text(content, old, new, false).map(|replaced| replaced.content);
     assert_eq!(replaced.as_deref(), Ok(expected));
 }

@@ -45,10 +45,10 @@ fn a_cell_that_becomes_text_loses_its_outputs() {
 #[test]
 fn what_is_no_notebook_is_said_to_be_none() {
     for text in ["", "[]", "{}", "{\"cells\": 1}", "{\"cells\": [", "{\"cells\": [1]}"] {
-        assert!(Notebook::read(text).is_err(), "{text}");
+        assert!(JupyterNotebook::read(text).is_err(), "{text}");
     }
     let twice = "{\"cells\": [], \"cells\": []}";
-    assert!(Notebook::read(twice).is_err(), "programs read such differently");
+    assert!(JupyterNotebook::read(twice).is_err(), "programs read such differently");
 }
 
 #[test]
@@ -108,8 +108,8 @@ proptest! {
     }
 }
 
-fn read(content: &str) -> Notebook<'_> {
-    Notebook::read(content).unwrap()
+fn read(content: &str) -> JupyterNotebook<'_> {
+    JupyterNotebook::read(content).unwrap()
 }
 
 fn cells(content: &str) -> Vec<Value> {

@@ -30,7 +30,7 @@ async fn both(command: &str) -> (Tree, Tree) {
     let (run, tried) = (world().await, world().await);
     let output = run.run("Bash", json!({"command": command})).await.unwrap();
     let staged = rehearsed(&tried, command).await;
-    if let Some(why) = &staged.shown().runs_again {
+    if let Some(why) = &staged.rehearsal_result().runs_again {
         assert!(why.contains("in the place of a "), "{command}: {why}");
         return (Tree::new(), Tree::new());
     }

@@ -12,7 +12,7 @@ async fn a_command_of_the_client_is_held_like_one_of_the_server() {
     let Some(world) = World::in_sandbox().await else { return };
     let own = world.outside.join("own");
     fs::write(own.join("token"), "THE-TOKEN").unwrap();
-    let side = ClientSide::here(&world.root, [own.clone()]).unwrap();
+    let side = ClientSide::for_local_machine(&world.root, [own.clone()]).unwrap();
     let environment = Environment::from(vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let command =
         ExecuteCommand::new(side).with_environment(environment).with_sandbox(world.sandbox.clone());

@@ -9,7 +9,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
-use countersign_tools::Limits;
+use countersign_tools::ResourceLimits;
 use serde_json::json;
 
 use crate::kin::Kin;
@@ -480,6 +480,6 @@ fn assert_told(output: &str, wall: &str) {
     assert_has(said, wall);
 }
 
-async fn limited(change: impl FnOnce(&mut Limits)) -> Option<World> {
+async fn limited(change: impl FnOnce(&mut ResourceLimits)) -> Option<World> {
     World::in_sandbox_of(|setup| change(&mut setup.limits)).await
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::ToolOutput;
-use countersign_tools::{Confinement, Environment, McpServers, Standing, ToolError, declare};
+use countersign_tools::{
+    Environment, McpConfinement, McpServers, ToolError, TrustStatus, parse_declarations,
+};
 use serde_json::json;
 
 use crate::world::World;
@@ -79,7 +81,7 @@ async fn to_ask_for_more_is_to_be_looked_at_again() {
     bench.attempt("").await;
     let told = || {
         let declared = bench.servers.declared(&bench.world.root).unwrap();
-        bench.servers.confinement().told(&declared["s"])
+        bench.servers.confinement().describe_confinement(&declared["s"])
     };
     assert_eq!(told(), "It runs in the sandbox: it changes no files and reaches no network.");
     for (more, expected) in [
@@ -88,8 +90,8 @@ async fn to_ask_for_more_is_to_be_looked_at_again() {
         ("sandbox = false", "approve calls in your place."),
     ] {
         bench.declare(more);
-        let standings = bench.servers.standings(&bench.world.root).unwrap();
-        assert_eq!(standings[0].2, Standing::Changed, "{more}");
+        let standings = bench.servers.trust_statuses(&bench.world.root).unwrap();
+        assert_eq!(standings[0].2, TrustStatus::Changed, "{more}");
         assert!(told().ends_with(expected), "{}", told());
     }
 }
@@ -102,7 +104,8 @@ async fn a_server_that_asks_for_it_runs_outside_unless_the_sandbox_is_required()
     assert!(outside.exists());
     let required = bench.servers(true);
     let declared = required.declared(&bench.world.root).unwrap();
-    let refused = required.look(&bench.world.root, &declared["s"]).await.unwrap_err().to_string();
+    let refused =
+        required.inspect_server(&bench.world.root, &declared["s"]).await.unwrap_err().to_string();
     let why = "the sandbox is required here, and it asks to run outside";
     assert!(refused.ends_with(why), "{refused}");
 }
@@ -113,7 +116,8 @@ async fn a_key_is_given_by_name_and_what_steers_programs_is_not() {
     assert_eq!(bench.attempt("echo $API_TOKEN").await, "given|");
     bench.declare("env = { LD_PRELOAD = './evil.so' }");
     let declared = bench.servers.declared(&bench.world.root).unwrap();
-    let refused = bench.servers.look(&bench.world.root, &declared["s"]).await.unwrap_err();
+    let refused =
+        bench.servers.inspect_server(&bench.world.root, &declared["s"]).await.unwrap_err();
     assert!(
         refused.to_string().contains("`LD_PRELOAD` makes programs load something"),
         "{refused}"
@@ -157,8 +161,8 @@ async fn a_server_from_npm_runs_inside() {
     let is_modules = |folder: &&Path| folder.ends_with("node_modules");
     let modules = program.ancestors().filter(is_modules).last().unwrap();
     let text = format!("[mcp.all]\ncommand = 'node'\nargs = [{:?}]", program.display().to_string());
-    let declared = &declare(&text).unwrap()["all"];
-    let seen = bench.servers.look(modules.parent().unwrap(), declared).await.unwrap();
+    let declared = &parse_declarations(&text).unwrap()["all"];
+    let seen = bench.servers.inspect_server(modules.parent().unwrap(), declared).await.unwrap();
     assert!(seen.tools.iter().any(|tool| tool.name == "echo"), "{:?}", seen.tools);
 }
 
@@ -226,7 +230,7 @@ impl Bench {
     async fn tried(&mut self, script: &str) -> Result<ToolOutput, ToolError> {
         let root = &self.world.root;
         let declared = self.servers.declared(root).unwrap();
-        let pin = self.servers.look(root, &declared["s"]).await.unwrap();
+        let pin = self.servers.inspect_server(root, &declared["s"]).await.unwrap();
         self.servers.pin(root, "s", Some(pin)).unwrap();
         self.world.write("attempt.sh", script);
         self.world.toolbox = self.servers.add_to(self.world.toolbox.clone(), root);
@@ -242,7 +246,7 @@ fn servers(world: &World, required: bool) -> Arc<McpServers> {
         variable("HOME", world.outside.join("home")),
     ]);
     let confinement =
-        Confinement { sandbox: world.sandbox.clone(), required, own: vec![own.clone()] };
+        McpConfinement { sandbox: world.sandbox.clone(), required, own: vec![own.clone()] };
     let servers = McpServers::new(own.join("mcp.json"), None, environment);
     Arc::new(servers.confined_by(confinement))
 }

@@ -1,10 +1,10 @@
 //! A request as lines of a terminal. Text of a model is text: whatever could steer the terminal or
 //! deceive the eye is spelled out.
 
-use countersign_tools::{shown, spelled};
+use countersign_tools::{escape_invisible, escape_to_line};
 use serde_json::Value;
 
-use crate::paint::Paint;
+use crate::terminal_colors::TerminalColors;
 
 /// A request, ready to be shown.
 pub(super) struct RequestCard<'a>(&'a Value);
@@ -15,19 +15,21 @@ impl<'a> RequestCard<'a> {
     }
 
     /// Returns all of it: what it would do, where it belongs, why a person is asked, and the change.
-    pub(super) fn lines(&self, paint: Paint) -> Vec<String> {
+    pub(super) fn lines(&self, paint: TerminalColors) -> Vec<String> {
         let mut lines = vec![heading(self.0, paint), belonging(self.0)];
         if let Some(folder) = text(self.0, "/workspace/root") {
-            lines.push(paint.dim(&format!("in {}", shown(folder))));
+            lines.push(paint.dim(&format!("in {}", escape_to_line(folder))));
         }
-        lines.extend(texts(self.0, "/reasons").map(|reason| format!("  · {}", shown(reason))));
+        lines.extend(
+            texts(self.0, "/reasons").map(|reason| format!("  · {}", escape_to_line(reason))),
+        );
         let warnings = texts(self.0, "/preview_data/warnings");
-        lines.extend(warnings.map(|it| paint.yellow(&format!("  ! {}", shown(it)))));
+        lines.extend(warnings.map(|it| paint.yellow(&format!("  ! {}", escape_to_line(it)))));
         lines.extend(self.body(paint));
         lines
     }
 
-    fn body(&self, paint: Paint) -> Vec<String> {
+    fn body(&self, paint: TerminalColors) -> Vec<String> {
         let mut diff: Vec<_> =
             texts(self.0, "/diff_lines").map(|line| diffed(line, paint)).collect();
         if !diff.is_empty() {
@@ -50,23 +52,26 @@ impl<'a> RequestCard<'a> {
 }
 
 /// Returns the risk, the tool and what the call would do.
-pub(super) fn heading(request: &Value, paint: Paint) -> String {
+pub(super) fn heading(request: &Value, paint: TerminalColors) -> String {
     let risk = match text(request, "/risk_level").unwrap_or_default() {
         "HIGH" => paint.red("HIGH"),
         "MEDIUM" => paint.yellow("MEDIUM"),
-        other => shown(other),
+        other => escape_to_line(other),
     };
-    let tool = paint.bold(&shown(text(request, "/tool_name").unwrap_or_default()));
+    let tool = paint.bold(&escape_to_line(text(request, "/tool_name").unwrap_or_default()));
     let status = match text(request, "/status") {
         Some("awaiting_approval") | None => String::new(),
-        Some(status) => format!("  {}", shown(status)),
+        Some(status) => format!("  {}", escape_to_line(status)),
     };
-    format!("{risk}  {tool}  {}{status}", shown(text(request, "/summary").unwrap_or_default()))
+    format!(
+        "{risk}  {tool}  {}{status}",
+        escape_to_line(text(request, "/summary").unwrap_or_default())
+    )
 }
 
 /// Returns the workspace, the conversation and the agent of a request.
 pub(super) fn belonging(request: &Value) -> String {
-    let named = |pointer: &str| text(request, pointer).map(shown);
+    let named = |pointer: &str| text(request, pointer).map(escape_to_line);
     let workspace = named("/workspace/name").unwrap_or_else(|| "an unknown workspace".to_owned());
     let conversation = match named("/conversation/title") {
         Some(title) => format!("\"{title}\""),
@@ -78,7 +83,7 @@ pub(super) fn belonging(request: &Value) -> String {
     format!("{workspace} · {conversation} · {agent}{child}{until}")
 }
 
-fn diffed(line: &str, paint: Paint) -> String {
+fn diffed(line: &str, paint: TerminalColors) -> String {
     let written = indented(line);
     match line.bytes().next() {
         Some(b'+') => paint.green(&written),
@@ -89,7 +94,7 @@ fn diffed(line: &str, paint: Paint) -> String {
 }
 
 fn indented(line: &str) -> String {
-    format!("    {}", spelled(line.strip_suffix('\r').unwrap_or(line)).replace('\n', "⏎"))
+    format!("    {}", escape_invisible(line.strip_suffix('\r').unwrap_or(line)).replace('\n', "⏎"))
 }
 
 fn text<'a>(request: &'a Value, pointer: &str) -> Option<&'a str> {
@@ -119,7 +124,7 @@ mod tests {
             "diff_stat": {"added": 1, "removed": 0, "omitted": 0}, "preview_data": {},
         });
         assert_eq!(
-            RequestCard::new(&request).lines(Paint(false)),
+            RequestCard::new(&request).lines(TerminalColors(false)),
             [
                 "MEDIUM  Write  Write `a.txt`",
                 "shop · \"Add a tax\" · Countersign agent · until 2026-11-15T23:14:03Z",
@@ -149,7 +154,7 @@ mod tests {
             for (name, value) in shape.as_object().unwrap() {
                 request[name.as_str()] = value.clone();
             }
-            let text = RequestCard::new(&request).lines(Paint(false)).join("\n");
+            let text = RequestCard::new(&request).lines(TerminalColors(false)).join("\n");
             let raw = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
             assert_eq!(raw, None, "{text:?}");
         }

@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use countersign_core::{
-    Approval, By, Decision, Effect, Invalid, Place, Plan, Planner, Preview, Side, Stance, Target,
-    ToolCall, ToolOutput,
+    ApprovedBy, CallPlan, Decision, Effect, EffectTarget, Execution, InvalidCall, PathClass,
+    Planner, Preview, Supervision, ToolCall, ToolOutput, WorkspaceSide,
 };
 use countersign_gate::{
-    DatabaseUrl, Gate, Passage, Rulebook, Settings, Submitted, SystemClock, floor, new_id,
+    Admission, DatabaseUrl, Gate, GateSettings, Rulebook, Submission, SystemClock,
+    measure_raw_writes, new_id,
 };
 use serde_json::json;
 
-use super::{Measured, timed};
+use super::{BenchMeasurement, timed};
 use crate::cli::BenchApprovalArgs;
 use crate::commands::serve::runtime;
-use crate::record;
+use crate::data_paths;
 
 pub(crate) fn run(args: &BenchApprovalArgs) -> anyhow::Result<()> {
     let database = database(&args.db);
@@ -31,19 +32,19 @@ pub(crate) fn run(args: &BenchApprovalArgs) -> anyhow::Result<()> {
     let case = format!("c={}", args.c);
     let notes = "4 durable states per call: awaiting, approved, executing, completed".to_owned();
     let each = per_call(commits, rounds.len());
-    Measured { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }
+    BenchMeasurement { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }
         .print_with(&[("commits_per_call", each)]);
     Ok(())
 }
 
 /// Measures what the database allows: the same number of rows, bare.
 fn bare(args: &BenchApprovalArgs, database: &DatabaseUrl) -> anyhow::Result<()> {
-    let (rounds, seconds, cpu) = timed(|| Ok(floor(database, args.n, args.c)?))?;
+    let (rounds, seconds, cpu) = timed(|| Ok(measure_raw_writes(database, args.n, args.c)?))?;
     let case = format!("floor c={}", args.c);
     let notes = "as many rows and commits, by bare inserts".to_owned();
     // A round is as many calls as are under way at once.
     let rounds = rounds.into_iter().flat_map(|it| std::iter::repeat_n(it, args.c)).collect();
-    Measured { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }.print();
+    BenchMeasurement { bench: "approval_roundtrip", case, rounds, seconds, cpu, notes }.print();
     Ok(())
 }
 
@@ -58,9 +59,10 @@ pub(super) fn database(given: &str) -> DatabaseUrl {
 }
 
 pub(super) async fn open(database: DatabaseUrl) -> anyhow::Result<Gate> {
-    let settings = Settings { pending_limit: u64::MAX, ..Settings::of(database.clone()) };
+    let settings =
+        GateSettings { pending_limit: u64::MAX, ..GateSettings::for_database(database.clone()) };
     let opened = Gate::open(settings, Arc::new(SystemClock), Arc::new(Rulebook::none())).await;
-    let gate = record::opened(opened, &database)?;
+    let gate = data_paths::explain_open_failure(opened, &database)?;
     gate.join().await?;
     Ok(gate)
 }
@@ -93,19 +95,19 @@ async fn some(gate: Gate, count: usize) -> anyhow::Result<Vec<Duration>> {
 }
 
 /// Hands in a call that asks.
-pub(super) async fn ask(gate: &Gate) -> anyhow::Result<Box<Approval>> {
-    let terms = Stance::Attended { auto_approve_read: true }.into();
-    match gate.submit(call(), Arc::new(WritesOne), &terms).await? {
-        Submitted::Waiting(asked) => Ok(asked),
+pub(super) async fn ask(gate: &Gate) -> anyhow::Result<Box<Execution>> {
+    let terms = Supervision::Attended { auto_approve_read: true }.into();
+    match gate.submit(call(), Arc::new(SingleWritePlanner), &terms).await? {
+        Submission::Waiting(asked) => Ok(asked),
         other => bail!("a call that should ask did not: {other:?}"),
     }
 }
 
 async fn one(gate: &Gate) -> anyhow::Result<()> {
     let asked = ask(gate).await?;
-    let decision = Decision::Approve { by: By::Person("bench".to_owned()) };
+    let decision = Decision::Approve { by: ApprovedBy::Person("bench".to_owned()) };
     gate.decide(asked.id, decision, Some(asked.digest)).await?;
-    let Passage::Permitted(permit) = gate.admission(asked.id).await? else {
+    let Admission::Permitted(permit) = gate.wait_for_admission(asked.id).await? else {
         bail!("an approved call was not permitted");
     };
     gate.finish(permit.approval(), Ok(ToolOutput::ok("done"))).await?;
@@ -128,16 +130,16 @@ fn call() -> ToolCall {
 }
 
 /// A tool whose every call writes one file of the workspace; it touches no disk itself.
-struct WritesOne;
+struct SingleWritePlanner;
 
-impl Planner for WritesOne {
-    fn plan(&self, _: &ToolCall) -> Result<Plan, Invalid> {
-        let place = Place { side: Side::Inside, special: None };
-        let target = Target::new("/src/main.rs", place);
-        Ok(Plan::new(vec![Effect::Write(target)], "Write `src/main.rs`"))
+impl Planner for SingleWritePlanner {
+    fn plan(&self, _: &ToolCall) -> Result<CallPlan, InvalidCall> {
+        let place = PathClass { side: WorkspaceSide::Inside, special: None };
+        let target = EffectTarget::new("/src/main.rs", place);
+        Ok(CallPlan::new(vec![Effect::Write(target)], "Write `src/main.rs`"))
     }
 
-    fn preview(&self, call: &ToolCall) -> Result<Preview, Invalid> {
+    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: Vec::new() })
     }
 }

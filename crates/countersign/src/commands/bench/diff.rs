@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Context;
 use countersign_core::{DiffPreview, Digest, Preimage};
 
-use super::{Measured, timed};
+use super::{BenchMeasurement, timed};
 use crate::cli::BenchDiffArgs;
 
 pub(crate) fn run(args: &BenchDiffArgs) -> anyhow::Result<()> {
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &BenchDiffArgs) -> anyhow::Result<()> {
             let started = Instant::now();
             let old = std::fs::read_to_string(&args.old).context("could not read the old file")?;
             let new = std::fs::read_to_string(&args.new).context("could not read the new file")?;
-            let digest = Some(Digest::of(old.as_bytes()));
+            let digest = Some(Digest::for_bytes(old.as_bytes()));
             let preimage = Preimage { path: args.old.clone(), digest };
             let preview = DiffPreview::new(name.clone(), Some(&old), &new, preimage);
             rounds.push(started.elapsed());
@@ -26,6 +26,6 @@ pub(crate) fn run(args: &BenchDiffArgs) -> anyhow::Result<()> {
         Ok(rounds)
     })?;
     let notes = format!("+{} -{}, digest of the old file included", changed.0, changed.1);
-    Measured { bench: "diff_preview", case: name, rounds, seconds, cpu, notes }.print();
+    BenchMeasurement { bench: "diff_preview", case: name, rounds, seconds, cpu, notes }.print();
     Ok(())
 }

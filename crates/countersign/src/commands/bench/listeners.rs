@@ -15,8 +15,8 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant as Deadline, timeout_at};
 
-use super::files::make_room;
-use super::served::Served;
+use super::bench_server::BenchServer;
+use super::open_file_limit::raise_open_file_limit;
 use crate::cli::BenchListenersArgs;
 use crate::commands::serve::runtime;
 use crate::output;
@@ -29,9 +29,9 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn run(args: &BenchListenersArgs) -> anyhow::Result<()> {
     // The server inherits what we may have.
-    make_room(args.n)?;
+    raise_open_file_limit(args.n)?;
     runtime()?.block_on(async {
-        let served = Served::start().await?;
+        let served = BenchServer::start().await?;
         let seen = measure(&served, args.n).await;
         served.stop().await?;
         let seen = seen?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &BenchListenersArgs) -> anyhow::Result<()> {
 }
 
 /// What was seen from outside.
-struct Seen {
+struct ListenerMeasurement {
     opened: Duration,
     /// How long after the call was handed in each listener heard of it, the first one first.
     delays: Vec<Duration>,
@@ -54,7 +54,7 @@ struct Seen {
     memory: [u64; 3],
 }
 
-async fn measure(served: &Served, n: usize) -> anyhow::Result<Seen> {
+async fn measure(served: &BenchServer, n: usize) -> anyhow::Result<ListenerMeasurement> {
     let http = Client::builder().no_proxy().build()?;
     // Whatever is made at the first request is no listener's.
     let first = ask(&http, served).await?;
@@ -62,7 +62,8 @@ async fn measure(served: &Served, n: usize) -> anyhow::Result<Seen> {
     let before = served.memory()?;
     let started = Instant::now();
     let mut heard = listen(&http, served, n);
-    let open = gather(&mut heard, n, |it| matches!(it, Heard::Open).then_some(())).await?.len();
+    let open =
+        gather(&mut heard, n, |it| matches!(it, ListenerSignal::Open).then_some(())).await?.len();
     if open < n {
         bail!("only {open} of {n} streams could be opened");
     }
@@ -70,17 +71,17 @@ async fn measure(served: &Served, n: usize) -> anyhow::Result<Seen> {
 
     let asked = Instant::now();
     let request = ask(&http, served).await?;
-    let at = gather(&mut heard, n, Heard::asked_at).await?;
+    let at = gather(&mut heard, n, ListenerSignal::asked_at).await?;
     let mut delays: Vec<_> = at.into_iter().map(|at| at.duration_since(asked)).collect();
     delays.sort_unstable();
     let memory = [before, idle, served.memory()?];
     reject(&http, served, &request).await?;
-    let times = gather(&mut heard, n, Heard::times).await?;
+    let times = gather(&mut heard, n, ListenerSignal::times).await?;
     let once = times.into_iter().filter(|times| *times == 1).count();
-    Ok(Seen { opened, delays, once, memory })
+    Ok(ListenerMeasurement { opened, delays, once, memory })
 }
 
-impl Seen {
+impl ListenerMeasurement {
     fn print(&self, n: usize) {
         let milliseconds = |time: Option<&Duration>| time.map(|time| time.as_secs_f64() * 1e3);
         let [before, idle, after] = self.memory;
@@ -105,7 +106,7 @@ impl Seen {
 }
 
 /// What a listener tells of itself.
-enum Heard {
+enum ListenerSignal {
     /// The stream has begun.
     Open,
     /// The request was seen for the first time.
@@ -116,7 +117,7 @@ enum Heard {
     Lost(anyhow::Error),
 }
 
-impl Heard {
+impl ListenerSignal {
     fn asked_at(self) -> Option<Instant> {
         if let Self::Asked(at) = self { Some(at) } else { None }
     }
@@ -127,7 +128,7 @@ impl Heard {
 }
 
 /// Opens `n` streams, some at a time, and tells what comes on them.
-fn listen(http: &Client, served: &Served, n: usize) -> UnboundedReceiver<Heard> {
+fn listen(http: &Client, served: &BenchServer, n: usize) -> UnboundedReceiver<ListenerSignal> {
     let (told, heard) = unbounded_channel();
     let line = Arc::new(Semaphore::new(AT_ONCE));
     for _ in 0..n {
@@ -136,7 +137,7 @@ fn listen(http: &Client, served: &Served, n: usize) -> UnboundedReceiver<Heard> 
         tokio::spawn(async move {
             if let Err(error) = follow(request, &line, &told).await {
                 // Nobody gathers any more: what was to be measured is.
-                let _ = told.send(Heard::Lost(error));
+                let _ = told.send(ListenerSignal::Lost(error));
             }
         });
     }
@@ -146,12 +147,12 @@ fn listen(http: &Client, served: &Served, n: usize) -> UnboundedReceiver<Heard> 
 async fn follow(
     request: RequestBuilder,
     line: &Semaphore,
-    told: &UnboundedSender<Heard>,
+    told: &UnboundedSender<ListenerSignal>,
 ) -> anyhow::Result<()> {
     let turn = line.acquire().await?;
     let response = request.send().await?.error_for_status()?;
     drop(turn);
-    told.send(Heard::Open)?;
+    told.send(ListenerSignal::Open)?;
     let mut events = Box::pin(SseByteStream::new(response.bytes_stream()));
     let mut times = 0;
     while let Some(event) = events.next().await {
@@ -159,11 +160,11 @@ async fn follow(
             Some("tool.approval_request") => {
                 times += 1;
                 if times == 1 {
-                    told.send(Heard::Asked(Instant::now()))?;
+                    told.send(ListenerSignal::Asked(Instant::now()))?;
                 }
             }
             Some("tool.approval_decided") => {
-                told.send(Heard::Decided(times))?;
+                told.send(ListenerSignal::Decided(times))?;
             }
             _ => {}
         }
@@ -173,15 +174,17 @@ async fn follow(
 
 /// Waits until `n` listeners told what is wanted of them, or for as long as there is patience.
 async fn gather<T>(
-    heard: &mut UnboundedReceiver<Heard>,
+    heard: &mut UnboundedReceiver<ListenerSignal>,
     n: usize,
-    wanted: impl Fn(Heard) -> Option<T>,
+    wanted: impl Fn(ListenerSignal) -> Option<T>,
 ) -> anyhow::Result<Vec<T>> {
     let until = Deadline::now() + PATIENCE;
     let mut found = Vec::with_capacity(n);
     while found.len() < n {
         match timeout_at(until, heard.recv()).await {
-            Ok(Some(Heard::Lost(error))) => return Err(error.context("a listener was lost")),
+            Ok(Some(ListenerSignal::Lost(error))) => {
+                return Err(error.context("a listener was lost"));
+            }
             Ok(Some(told)) => found.extend(wanted(told)),
             Ok(None) | Err(_) => break,
         }
@@ -190,7 +193,7 @@ async fn gather<T>(
 }
 
 /// Hands in a call that asks, and returns what it is asked under.
-async fn ask(http: &Client, served: &Served) -> anyhow::Result<String> {
+async fn ask(http: &Client, served: &BenchServer) -> anyhow::Result<String> {
     let input = json!({"path": "notes.txt", "content": "x".repeat(160)});
     let body = json!({"tool_name": "write_file", "tool_input": input});
     let asked = call(http, served, "tools/calls", &body).await?;
@@ -198,12 +201,17 @@ async fn ask(http: &Client, served: &Served) -> anyhow::Result<String> {
     Ok(id.with_context(|| format!("nobody was asked: {asked}"))?.to_owned())
 }
 
-async fn reject(http: &Client, served: &Served, id: &str) -> anyhow::Result<()> {
+async fn reject(http: &Client, served: &BenchServer, id: &str) -> anyhow::Result<()> {
     call(http, served, &format!("approvals/{id}/reject"), &json!({})).await?;
     Ok(())
 }
 
-async fn call(http: &Client, served: &Served, path: &str, body: &Value) -> anyhow::Result<Value> {
+async fn call(
+    http: &Client,
+    served: &BenchServer,
+    path: &str,
+    body: &Value,
+) -> anyhow::Result<Value> {
     let response = served.signed(http.post(served.url(path))).json(body).send().await?;
     let (status, said) = (response.status(), response.text().await?);
     if !status.is_success() {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &BenchPendingArgs) -> anyhow::Result<()> {
 /// Hands in as many calls as are missing; those that a run before this one left count.
 async fn fill(args: &BenchPendingArgs) -> anyhow::Result<()> {
     let gate = open(database(&args.db)).await?;
-    let there = gate.store().pending(&project()).await?;
+    let there = gate.store().pending_count(&project()).await?;
     let missing = args.n.saturating_sub(usize::try_from(there).unwrap_or(usize::MAX));
     let share = missing.div_ceil(AT_ONCE);
     let workers = (0..AT_ONCE).map(|_| {
@@ -64,11 +64,11 @@ async fn come_back(args: &BenchPendingArgs) -> anyhow::Result<(Duration, Duratio
     let started = Instant::now();
     let gate = open(database(&args.db)).await?;
     gate.recover().await?;
-    gate.left_behind(&[project()]).await?;
+    gate.take_over_runs(&[project()]).await?;
     let ready = started.elapsed();
     let started = Instant::now();
-    gate.store().waiting(&project(), None, PAGE).await?;
-    Ok((ready, started.elapsed(), gate.store().pending(&project()).await?))
+    gate.store().waiting_requests(&project(), None, PAGE).await?;
+    Ok((ready, started.elapsed(), gate.store().pending_count(&project()).await?))
 }
 
 fn project() -> ProjectId {

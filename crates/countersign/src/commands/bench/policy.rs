@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use countersign_core::Outcome;
+use countersign_core::VerdictAction;
 use serde_json::{Value, json};
 
-use super::{Measured, micros, timed};
-use crate::cli::{BenchPolicyArgs, Rulings};
-use crate::commands::policy::{Judge, Terms};
-use crate::hint::Hint;
+use super::{BenchMeasurement, micros, timed};
+use crate::cli::{BenchPolicyArgs, PolicySourceArgs};
+use crate::commands::policy::{EvaluationTerms, PolicyEvaluator};
+use crate::hint::HintExt;
 
 /// What agents run all day.
 const TYPICAL: &str = "git diff --stat -- src && cargo test --workspace 2>&1 | tail -20";
@@ -25,7 +25,7 @@ const TYPICAL: &str = "git diff --stat -- src && cargo test --workspace 2>&1 | t
 const RULES: usize = 200;
 
 /// A call by its tool and input.
-type Call = (String, Value);
+type BenchCall = (String, Value);
 
 pub(crate) fn run(args: &BenchPolicyArgs) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir().context("could not make a scratch workspace")?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &BenchPolicyArgs) -> anyhow::Result<()> {
         Some(file) => file.clone(),
         None => made_up(&scratch.path().join("rules.toml"))?,
     };
-    let judge = |rules| Judge::new(&Rulings { root: root.clone(), rules }, None);
+    let judge = |rules| PolicyEvaluator::new(&PolicySourceArgs { root: root.clone(), rules }, None);
     let (with, without) = (judge(Some(rules))?, judge(None)?);
     let calls = match &args.calls {
         Some(file) => read(file)?,
@@ -58,13 +58,13 @@ pub(crate) fn run(args: &BenchPolicyArgs) -> anyhow::Result<()> {
         ours / table,
     );
     let case = format!("{count} rules, {} calls", calls.len());
-    let measured = Measured { bench: "policy_decision", case, rounds, seconds, cpu, notes };
+    let measured = BenchMeasurement { bench: "policy_decision", case, rounds, seconds, cpu, notes };
     measured.print_with(&[("p50_us_no_rules", bare), ("p50_us_table", table)]);
     Ok(())
 }
 
-fn measure(judge: &Judge, calls: &[Call], rounds: usize) -> Vec<Duration> {
-    let terms: &Terms = judge.terms();
+fn measure(judge: &PolicyEvaluator, calls: &[BenchCall], rounds: usize) -> Vec<Duration> {
+    let terms: &EvaluationTerms = judge.terms();
     let mut taken = Vec::with_capacity(rounds * calls.len());
     for _ in 0..rounds {
         for (tool, input) in calls {
@@ -78,9 +78,9 @@ fn measure(judge: &Judge, calls: &[Call], rounds: usize) -> Vec<Duration> {
 }
 
 /// The floor: every answer is known already.
-fn look_up(judge: &Judge, calls: &[Call], rounds: usize) -> Vec<Duration> {
-    let key = |(tool, input): &Call| format!("{tool} {input}");
-    let known: HashMap<String, Outcome> = calls
+fn look_up(judge: &PolicyEvaluator, calls: &[BenchCall], rounds: usize) -> Vec<Duration> {
+    let key = |(tool, input): &BenchCall| format!("{tool} {input}");
+    let known: HashMap<String, VerdictAction> = calls
         .iter()
         .map(|call| {
             let judged = judge.judge(&call.0, Ok(call.1.clone()), judge.terms());
@@ -99,7 +99,7 @@ fn look_up(judge: &Judge, calls: &[Call], rounds: usize) -> Vec<Duration> {
     taken
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<Call>> {
+fn read(file: &Path) -> anyhow::Result<Vec<BenchCall>> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("could not read `{}`", file.display()))
         .hint("give --calls a file with one call per line")?;

@@ -4,16 +4,16 @@ use std::time::Instant;
 
 use anyhow::Context;
 use countersign_claude::message::Message;
-use countersign_claude::{Client, Decision, Options};
+use countersign_claude::{ClaudeClient, Options, PermissionResult};
 use serde::Deserialize;
 
-use super::{Measured, busy};
+use super::{BenchMeasurement, busy};
 use crate::cli::BenchSdkArgs;
 use crate::commands::serve::runtime;
 
 /// What the other side says in its result.
 #[derive(Deserialize)]
-struct Told {
+struct SdkBenchResult {
     asks: usize,
     p50_us: f64,
     p99_us: f64,
@@ -25,8 +25,8 @@ pub(crate) fn run(args: &BenchSdkArgs) -> anyhow::Result<()> {
             .cli_path(&args.cli)
             .clean_env()
             .env("PATH", "/usr/bin:/bin")
-            .can_use_tool(async |_| Decision::allow());
-        let client = Client::connect(options).await?;
+            .can_use_tool(async |_| PermissionResult::allow());
+        let client = ClaudeClient::connect(options).await?;
         let (started, busy_before) = (Instant::now(), busy());
         let mut turn = client.send("go")?;
         let (mut count, mut characters, mut told) = (0_u32, 0, None);
@@ -42,10 +42,10 @@ pub(crate) fn run(args: &BenchSdkArgs) -> anyhow::Result<()> {
         }
         let seconds = started.elapsed().as_secs_f64();
         let cpu = busy().saturating_sub(busy_before);
-        let told: Told = serde_json::from_str(&told.context("there was no result")?)?;
+        let told: SdkBenchResult = serde_json::from_str(&told.context("there was no result")?)?;
         client.close().await;
         let notes = format!("{} requests, {characters} characters of text", told.asks);
-        let measured = Measured {
+        let measured = BenchMeasurement {
             bench: "sdk_stream",
             case: format!("{count} messages, {} requests", told.asks),
             rounds: Vec::new(),

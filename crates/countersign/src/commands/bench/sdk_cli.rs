@@ -30,17 +30,17 @@ pub(crate) fn run(args: &BenchSdkCliArgs) -> anyhow::Result<()> {
         }
     });
     let out = BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
-    Played { out, lines, asked: HashMap::new(), rounds: Vec::new() }.play(args)
+    SimulatedClaudeCli { out, lines, asked: HashMap::new(), rounds: Vec::new() }.play(args)
 }
 
-struct Played<W: Write> {
+struct SimulatedClaudeCli<W: Write> {
     out: W,
     lines: Receiver<(Value, Instant)>,
     asked: HashMap<String, Instant>,
     rounds: Vec<Duration>,
 }
 
-impl<W: Write> Played<W> {
+impl<W: Write> SimulatedClaudeCli<W> {
     fn play(&mut self, args: &BenchSdkCliArgs) -> anyhow::Result<()> {
         while let Ok((line, at)) = self.lines.recv() {
             match kind(&line) {

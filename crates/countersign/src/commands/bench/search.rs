@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use countersign_core::{Executor, Stance, ToolCall};
-use countersign_gate::{Gate, Rulebook, Submitted, SystemClock, Timeouts, new_id};
+use countersign_core::{Executor, Supervision, ToolCall};
+use countersign_gate::{DecisionTimeouts, Gate, Rulebook, Submission, SystemClock, new_id};
 use countersign_tools::{Environment, Tool, Toolbox, Workspace};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Measured, timed};
+use super::{BenchMeasurement, timed};
 use crate::cli::BenchSearchArgs;
 use crate::commands::serve::runtime;
 
@@ -25,8 +25,11 @@ pub(crate) fn run(args: &BenchSearchArgs) -> anyhow::Result<()> {
     let runtime = runtime()?;
     // The gate starts tasks of its own.
     let _inside = runtime.enter();
-    let gate =
-        Gate::in_memory(Arc::new(SystemClock), Timeouts::default(), Arc::new(Rulebook::none()))?;
+    let gate = Gate::in_memory(
+        Arc::new(SystemClock),
+        DecisionTimeouts::default(),
+        Arc::new(Rulebook::none()),
+    )?;
     let mut lines = 0;
     let (rounds, seconds, cpu) = timed(|| {
         let mut rounds = Vec::with_capacity(args.rounds);
@@ -39,7 +42,8 @@ pub(crate) fn run(args: &BenchSearchArgs) -> anyhow::Result<()> {
         Ok(rounds)
     })?;
     let notes = format!("{lines} lines of answer");
-    Measured { bench: "search", case: name.to_owned(), rounds, seconds, cpu, notes }.print();
+    BenchMeasurement { bench: "search", case: name.to_owned(), rounds, seconds, cpu, notes }
+        .print();
     Ok(())
 }
 
@@ -62,8 +66,8 @@ async fn one(
         executor: Executor::Local,
         agent: None,
     };
-    let terms = Stance::Attended { auto_approve_read: true }.into();
-    let Submitted::Permitted(permit) = gate.submit(call, tool.clone(), &terms).await? else {
+    let terms = Supervision::Attended { auto_approve_read: true }.into();
+    let Submission::Permitted(permit) = gate.submit(call, tool.clone(), &terms).await? else {
         bail!("a call that only reads was not permitted");
     };
     let started = Instant::now();

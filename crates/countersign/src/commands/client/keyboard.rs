@@ -6,20 +6,20 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use rustix::termios::{tcgetattr, tcsetattr};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::News;
+use super::ClientMessage;
 
 /// Above this many letters nothing is added to a line.
 const LONGEST: usize = 4_000;
 
 /// The terminal in the mode that gives letters at once; as it was when dropped.
-pub(super) struct Keyboard {
+pub(super) struct RawTerminal {
     before: Termios,
     during: Termios,
 }
 
-impl Keyboard {
-    /// Takes the terminal over; letters come as [`News::Typed`].
-    pub(super) fn open(news: UnboundedSender<News>) -> std::io::Result<Self> {
+impl RawTerminal {
+    /// Takes the terminal over; letters come as [`ClientMessage::Typed`].
+    pub(super) fn open(news: UnboundedSender<ClientMessage>) -> std::io::Result<Self> {
         let before = tcgetattr(std::io::stdin())?;
         let mut during = before.clone();
         // Signals stay with the terminal: Ctrl-C and Ctrl-Z do what they always do.
@@ -39,13 +39,13 @@ impl Keyboard {
     }
 }
 
-impl Drop for Keyboard {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
 }
 
-fn listen(news: &UnboundedSender<News>) {
+fn listen(news: &UnboundedSender<ClientMessage>) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 256];
     while let Ok(length @ 1..) = std::io::stdin().lock().read(&mut buffer) {
@@ -57,48 +57,48 @@ fn listen(news: &UnboundedSender<News>) {
             Err(_) => String::from_utf8_lossy(&bytes).replace('\u{fffd}', ""),
         };
         bytes.clear();
-        if news.send(News::Typed(text)).is_err() {
+        if news.send(ClientMessage::Typed(text)).is_err() {
             return;
         }
     }
-    let _ = news.send(News::NoKeyboard);
+    let _ = news.send(ClientMessage::NoKeyboard);
 }
 
 /// A line that is being typed.
 #[derive(Debug, Default)]
-pub(super) struct Editor {
+pub(super) struct LineEditor {
     line: String,
     /// Whether the letters of an arrow key or the like are coming in.
-    escape: Escape,
+    escape: EscapeState,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Escape {
+enum EscapeState {
     #[default]
     None,
     Begun,
     Sequence,
 }
 
-impl Editor {
+impl LineEditor {
     /// Takes one letter; returns the line once it is whole.
     pub(super) fn take(&mut self, letter: char) -> Option<String> {
         match (self.escape, letter) {
-            (_, '\u{1b}') => self.escape = Escape::Begun,
-            (Escape::Begun, '[' | 'O') => self.escape = Escape::Sequence,
-            (Escape::Begun, _) | (Escape::Sequence, '\u{40}'..='\u{7e}') => {
-                self.escape = Escape::None;
+            (_, '\u{1b}') => self.escape = EscapeState::Begun,
+            (EscapeState::Begun, '[' | 'O') => self.escape = EscapeState::Sequence,
+            (EscapeState::Begun, _) | (EscapeState::Sequence, '\u{40}'..='\u{7e}') => {
+                self.escape = EscapeState::None;
             }
-            (Escape::Sequence, _) => {}
-            (Escape::None, '\n' | '\r') => return Some(std::mem::take(&mut self.line)),
-            (Escape::None, '\u{7f}' | '\u{8}') => drop(self.line.pop()),
-            (Escape::None, '\u{15}') => self.line.clear(),
-            (Escape::None, '\u{17}') => {
+            (EscapeState::Sequence, _) => {}
+            (EscapeState::None, '\n' | '\r') => return Some(std::mem::take(&mut self.line)),
+            (EscapeState::None, '\u{7f}' | '\u{8}') => drop(self.line.pop()),
+            (EscapeState::None, '\u{15}') => self.line.clear(),
+            (EscapeState::None, '\u{17}') => {
                 let end = self.line.trim_end().rfind(' ').map_or(0, |at| at + 1);
                 self.line.truncate(end);
             }
-            (Escape::None, letter) if letter.is_control() || self.line.len() >= LONGEST => {}
-            (Escape::None, letter) => self.line.push(letter),
+            (EscapeState::None, letter) if letter.is_control() || self.line.len() >= LONGEST => {}
+            (EscapeState::None, letter) => self.line.push(letter),
         }
         None
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn check(typed: &str, line: Option<&str>) {
-        let mut editor = Editor::default();
+        let mut editor = LineEditor::default();
         let lines: Vec<_> = typed.chars().filter_map(|letter| editor.take(letter)).collect();
         assert_eq!(lines.first().map(String::as_str), line, "{typed:?}");
     }

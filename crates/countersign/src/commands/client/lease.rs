@@ -9,9 +9,9 @@ use countersign_gate::Clock;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::event::Signal;
-use super::stream::waits;
-use crate::commands::link::{Link, LinkError};
+use super::server_event::CallSignal;
+use super::stream::retry_delays;
+use crate::commands::server_link::{LinkError, ServerLink};
 
 /// How often a lease is renewed, and how long that may take.
 const RENEW: Duration = Duration::from_secs(10);
@@ -27,17 +27,17 @@ const WAITING: usize = 64 * 1024;
 
 /// What running commands have printed and nobody has been told of yet.
 #[derive(Default)]
-pub(super) struct Outputs(Mutex<HashMap<ExecutionId, Output>>);
+pub(super) struct OutputBuffers(Mutex<HashMap<ExecutionId, OutputBuffer>>);
 
 #[derive(Default)]
-struct Output {
+struct OutputBuffer {
     waiting: String,
     /// How many bytes of the front were dropped.
     dropped: usize,
     total: usize,
 }
 
-impl Outputs {
+impl OutputBuffers {
     /// Takes a piece of output.
     pub(super) fn add(&self, call: ExecutionId, piece: &str) {
         let mut outputs = self.lock();
@@ -83,21 +83,21 @@ impl Outputs {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ExecutionId, Output>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ExecutionId, OutputBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The lease on one call.
-pub(super) struct Lease<'a> {
-    link: &'a Link,
+pub(super) struct RenewableLease<'a> {
+    link: &'a ServerLink,
     clock: &'a dyn Clock,
-    outputs: &'a Outputs,
+    outputs: &'a OutputBuffers,
     call: ExecutionId,
     /// None where the server gave none: then there is nothing to renew.
     token: Option<String>,
     // Locked while it is renewed: one after the other.
-    held: tokio::sync::Mutex<Held>,
+    held: tokio::sync::Mutex<LeaseTerm>,
 }
 
 /// For how long the call is ours.
@@ -105,7 +105,7 @@ pub(super) struct Lease<'a> {
 /// The two machines' clocks may differ by any time, so moments of the server are compared with
 /// moments of the server only.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct LeaseTerm {
     /// When it was last renewed, by a clock of ours that goes evenly.
     since: Duration,
     length: Duration,
@@ -113,8 +113,8 @@ struct Held {
     until: Option<Timestamp>,
 }
 
-impl Held {
-    fn of(signal: &Signal, now: Duration) -> Self {
+impl LeaseTerm {
+    fn from_signal(signal: &CallSignal, now: Duration) -> Self {
         let until = signal.lease.as_ref().and_then(|lease| lease.expires_at);
         let length = until.zip(signal.timestamp).map(|(until, now)| until - now);
         let length = length.and_then(|length| Duration::try_from(length).ok());
@@ -138,17 +138,17 @@ impl Held {
 
 /// Why a call is not ours any more, in words.
 #[derive(Debug)]
-pub(super) struct Gone(pub(super) String);
+pub(super) struct LeaseLoss(pub(super) String);
 
-impl<'a> Lease<'a> {
+impl<'a> RenewableLease<'a> {
     pub(super) fn new(
-        signal: &Signal,
-        link: &'a Link,
-        outputs: &'a Outputs,
+        signal: &CallSignal,
+        link: &'a ServerLink,
+        outputs: &'a OutputBuffers,
         clock: &'a dyn Clock,
     ) -> Self {
         let token = signal.lease.as_ref().map(|lease| lease.token.clone());
-        let held = Held::of(signal, clock.running_for()).into();
+        let held = LeaseTerm::from_signal(signal, clock.running_for()).into();
         Self { link, clock, outputs, call: signal.tool_id, token, held }
     }
 
@@ -160,8 +160,8 @@ impl<'a> Lease<'a> {
     /// Makes sure that the call is ours right now; waits for a server that is away.
     ///
     /// A signal that was long on its way runs nothing.
-    pub(super) async fn confirm(&self) -> Result<(), Gone> {
-        let mut waits = waits();
+    pub(super) async fn confirm(&self) -> Result<(), LeaseLoss> {
+        let mut waits = retry_delays();
         while let Err(why) = self.renew().await? {
             self.check_time(&why).await?;
             self.clock.sleep(waits.next().unwrap_or_default()).await;
@@ -170,7 +170,7 @@ impl<'a> Lease<'a> {
     }
 
     /// Renews it for as long as it lasts; returns when and why the call is not ours any more.
-    pub(super) async fn keep(&self) -> Gone {
+    pub(super) async fn renew_until_lost(&self) -> LeaseLoss {
         if self.token.is_none() {
             return std::future::pending().await;
         }
@@ -193,15 +193,15 @@ impl<'a> Lease<'a> {
     }
 
     /// Checks that the lease has not run out while the server was away.
-    async fn check_time(&self, why: &str) -> Result<(), Gone> {
+    async fn check_time(&self, why: &str) -> Result<(), LeaseLoss> {
         if !self.held.lock().await.left(self.clock.running_for()).is_zero() {
             return Ok(());
         }
-        Err(Gone(format!("the server was away until the lease ran out ({why})")))
+        Err(LeaseLoss(format!("the server was away until the lease ran out ({why})")))
     }
 
     /// Renews it once. The inner error says why the server cannot be asked now.
-    async fn renew(&self) -> Result<Result<(), String>, Gone> {
+    async fn renew(&self) -> Result<Result<(), String>, LeaseLoss> {
         let Some(token) = &self.token else { return Ok(Ok(())) };
         let mut held = self.held.lock().await;
         let asked = self.clock.running_for();
@@ -221,7 +221,7 @@ impl<'a> Lease<'a> {
                 self.outputs.give_back(self.call, output);
                 Ok(Err(why))
             }
-            Err(LinkError::Refused(refusal)) => Err(Gone(refusal.message)),
+            Err(LinkError::Refused(refusal)) => Err(LeaseLoss(refusal.message)),
         }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
     fn how_long_a_lease_lasts_is_told_by_the_server_alone() {
         let at = |second: i64| Some(Timestamp::from_second(second).unwrap());
         let seconds = Duration::from_secs;
-        let held = Held { since: seconds(100), length: seconds(2), until: at(9_000) };
+        let held = LeaseTerm { since: seconds(100), length: seconds(2), until: at(9_000) };
         assert_eq!(held.left(seconds(101)), seconds(1));
         let renewed = held.renewed(seconds(101), at(9_029));
         assert_eq!((renewed.since, renewed.length), (seconds(101), seconds(30)));
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn output_that_waits_is_bounded_and_says_what_is_missing() {
-        let outputs = Outputs::default();
+        let outputs = OutputBuffers::default();
         let call = uuid::Uuid::nil().into();
         assert!(!outputs.waits(call) && outputs.take(call).is_none());
         outputs.add(call, "one ");

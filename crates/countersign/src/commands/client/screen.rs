@@ -3,34 +3,34 @@
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::told::Told;
-use crate::paint::Paint;
+use super::client_event::ClientEvent;
+use crate::terminal_colors::TerminalColors;
 
 /// Goes back to the start of the line and takes away what stands there.
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// Where the client prints.
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     json: bool,
-    pub(super) paint: Paint,
-    drawn: Mutex<Drawn>,
+    pub(super) paint: TerminalColors,
+    drawn: Mutex<ScreenState>,
 }
 
-struct Drawn {
+struct ScreenState {
     out: Box<dyn Write + Send>,
     /// The line that is being typed at, if there is one.
     prompt: Option<String>,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Returns a screen that prints for people, or JSON.
     pub(super) fn new(out: impl Write + Send + 'static, json: bool, coloured: bool) -> Self {
-        let drawn = Mutex::new(Drawn { out: Box::new(out), prompt: None });
-        Self { json, paint: Paint(coloured && !json), drawn }
+        let drawn = Mutex::new(ScreenState { out: Box::new(out), prompt: None });
+        Self { json, paint: TerminalColors(coloured && !json), drawn }
     }
 
     /// Prints what happened, above the prompt if there is one.
-    pub(super) fn tell(&self, told: &Told) {
+    pub(super) fn print_event(&self, told: &ClientEvent) {
         if self.json {
             self.print(&told.json().to_string());
         } else {
@@ -70,12 +70,12 @@ impl Screen {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Drawn> {
+    fn lock(&self) -> MutexGuard<'_, ScreenState> {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drawn {
+impl ScreenState {
     fn write(&mut self, text: &str) {
         // A reader that went away is not an error of ours.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());

@@ -10,12 +10,12 @@ use reqwest::Response;
 use sse_stream::SseByteStream;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::News;
-use super::event::Event;
-use crate::commands::link::{Link, LinkError, Refusal};
+use super::ClientMessage;
+use super::server_event::ServerEvent;
+use crate::commands::server_link::{LinkError, ServerLink, ServerRefusal};
 
 /// Returns the waits between tries: longer each time, never in step with others, without an end.
-pub(super) fn waits() -> ExponentialBackoff {
+pub(super) fn retry_delays() -> ExponentialBackoff {
     ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(250))
         .with_max_delay(Duration::from_secs(5))
@@ -25,18 +25,22 @@ pub(super) fn waits() -> ExponentialBackoff {
 }
 
 /// Reads the stream and passes on what it says; ends only when the server refuses us.
-pub(super) async fn follow(link: Arc<Link>, client: String, news: UnboundedSender<News>) {
-    let mut reader = Reader { last: None, news };
-    let mut waits = self::waits();
+pub(super) async fn follow(
+    link: Arc<ServerLink>,
+    client: String,
+    news: UnboundedSender<ClientMessage>,
+) {
+    let mut reader = ServerStreamReader { last: None, news };
+    let mut waits = self::retry_delays();
     let mut was_connected = false;
     loop {
         let lost = match link.stream(&client, reader.last.as_deref()).await {
             Ok(response) => {
-                reader.tell(News::Connected { again: was_connected });
+                reader.tell(ClientMessage::Connected { again: was_connected });
                 was_connected = true;
                 let (heard, why) = reader.read(response).await;
                 if heard {
-                    waits = self::waits();
+                    waits = self::retry_delays();
                 }
                 why
             }
@@ -45,18 +49,18 @@ pub(super) async fn follow(link: Arc<Link>, client: String, news: UnboundedSende
                 continue;
             }
             Err(LinkError::Refused(refusal)) if !refusal.code.is_empty() || !was_connected => {
-                reader.tell(News::Refused(refusal));
+                reader.tell(ClientMessage::Refused(refusal));
                 return;
             }
             Err(error) => error.to_string(),
         };
-        reader.tell(News::Lost { why: lost });
+        reader.tell(ClientMessage::Lost { why: lost });
         SystemClock.sleep(waits.next().unwrap_or_default()).await;
     }
 }
 
 /// The server's log does not reach to where we were: it was put back, or is another one.
-fn forgets(refusal: &Refusal, reader: &Reader) -> bool {
+fn forgets(refusal: &ServerRefusal, reader: &ServerStreamReader) -> bool {
     refusal.code == "bad_cursor" && reader.last.is_some()
 }
 
@@ -71,14 +75,14 @@ fn broken(error: &sse_stream::Error) -> String {
     if timed_out { "nothing was heard for a while" } else { "the stream broke off" }.to_owned()
 }
 
-struct Reader {
+struct ServerStreamReader {
     /// The number of the last event that was passed on.
     last: Option<String>,
-    news: UnboundedSender<News>,
+    news: UnboundedSender<ClientMessage>,
 }
 
-impl Reader {
-    fn tell(&self, news: News) {
+impl ServerStreamReader {
+    fn tell(&self, news: ClientMessage) {
         // Nobody listens any more: the client is about to end.
         let _ = self.news.send(news);
     }
@@ -94,10 +98,10 @@ impl Reader {
             };
             heard = true;
             if let Some(data) = frame.data {
-                match Event::read(frame.event.as_deref().unwrap_or_default(), &data) {
-                    Ok(Event::Other) => {}
-                    Ok(event) => self.tell(News::Said(event)),
-                    Err(why) => self.tell(News::Unreadable(why)),
+                match ServerEvent::read(frame.event.as_deref().unwrap_or_default(), &data) {
+                    Ok(ServerEvent::Other) => {}
+                    Ok(event) => self.tell(ClientMessage::Said(event)),
+                    Err(why) => self.tell(ClientMessage::Unreadable(why)),
                 }
             }
             if let Some(id) = frame.id.filter(|id| !id.is_empty()) {

@@ -4,63 +4,65 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_agent::ClaudeSetup;
-use countersign_claude::process::Version;
+use countersign_claude::process::CliVersion;
 
-use super::{Finding, Mark};
+use super::{DoctorFinding, DoctorMark};
 use crate::cli::DoctorArgs;
-use crate::commands::consent::Server;
+use crate::commands::consent::ConsentClient;
 use crate::commands::hook::settings::installed_command;
 use crate::commands::hook::settings_files::{SettingsFile, find_disabled};
 use crate::commands::hook::{HookChoices, run_by_shell};
-use crate::commands::link::{Link, LinkError};
+use crate::commands::server_link::{LinkError, ServerLink};
 use crate::commands::token::agent_token_file;
 use crate::credential_file::ServerCredential;
 use crate::environment;
-use crate::own_child::OwnChild;
 use crate::running_server::RunningServer;
+use crate::user_process::UserProcess;
 
 const CLI: &str = "Claude Code";
 const GUARD: &str = "Guard";
 const SERVER: &str = "Server";
 
 /// The newest CLI that is known to lack what the server's own runs need: a hook that blocks when it fails.
-const LACKING: Version = Version { major: 2, minor: 1, patch: 197 };
+const LACKING: CliVersion = CliVersion { major: 2, minor: 1, patch: 197 };
 
 /// The CLI that our tests drive.
-const TESTED: Version = Version { major: 2, minor: 1, patch: 325 };
+const TESTED: CliVersion = CliVersion { major: 2, minor: 1, patch: 325 };
 
 /// Says which CLI there is, and whether it is one that we can work with.
-pub(super) fn version(args: &DoctorArgs) -> Finding {
+pub(super) fn version(args: &DoctorArgs) -> DoctorFinding {
     let setup = ClaudeSetup { cli: args.claude.clone(), env: environment::for_claude() };
     let Ok(cli) = setup.find() else {
         let text = "not found on the path or where installers put it; name it with --claude. Only \
                     needed to run it from the page";
-        return Finding::new(CLI, Mark::Note, text);
+        return DoctorFinding::new(CLI, DoctorMark::Note, text);
     };
     let shown = cli.display();
     match version_of(&cli) {
-        Err(why) => {
-            Finding::new(CLI, Mark::Wrong, format!("{shown} does not say its version: {why}"))
-        }
-        Ok(version) if version <= LACKING => Finding::new(
+        Err(why) => DoctorFinding::new(
             CLI,
-            Mark::Wrong,
+            DoctorMark::Wrong,
+            format!("{shown} does not say its version: {why}"),
+        ),
+        Ok(version) if version <= LACKING => DoctorFinding::new(
+            CLI,
+            DoctorMark::Wrong,
             format!(
                 "{version} ({shown}) is too old to be run from the page: it lets a call pass whose hook \
                  fails; update it to {TESTED} or newer"
             ),
         ),
-        Ok(version) if version < TESTED => Finding::new(
+        Ok(version) if version < TESTED => DoctorFinding::new(
             CLI,
-            Mark::Note,
+            DoctorMark::Note,
             format!("{version} ({shown}); we test with {TESTED}, older ones may lack something"),
         ),
-        Ok(version) => Finding::new(CLI, Mark::Good, format!("{version} ({shown})")),
+        Ok(version) => DoctorFinding::new(CLI, DoctorMark::Good, format!("{version} ({shown})")),
     }
 }
 
-fn version_of(cli: &Path) -> Result<Version, String> {
-    let child = OwnChild {
+fn version_of(cli: &Path) -> Result<CliVersion, String> {
+    let child = UserProcess {
         program: cli,
         args: vec!["--version".into()],
         cwd: Path::new("/"),
@@ -71,11 +73,11 @@ fn version_of(cli: &Path) -> Result<Version, String> {
     };
     let said = child.output()?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    Version::parse(&said).ok_or_else(|| format!("it says `{}`", said.trim().escape_debug()))
+    CliVersion::parse(&said).ok_or_else(|| format!("it says `{}`", said.trim().escape_debug()))
 }
 
 /// Says for each of the settings whether Claude Code asks us by it, and which of our versions.
-pub(super) fn guards(settings: &[SettingsFile], args: &DoctorArgs) -> Vec<Finding> {
+pub(super) fn guards(settings: &[SettingsFile], args: &DoctorArgs) -> Vec<DoctorFinding> {
     let ours = settings.iter().filter_map(|file| Some((file, installed_command(&file.settings)?)));
     let ours: Vec<_> = ours.collect();
     let disabled = find_disabled(settings);
@@ -85,35 +87,37 @@ pub(super) fn guards(settings: &[SettingsFile], args: &DoctorArgs) -> Vec<Findin
         if let Some(disabled) = disabled {
             text = format!("{text}; but {disabled}");
         }
-        return vec![Finding::new(GUARD, Mark::Note, text)];
+        return vec![DoctorFinding::new(GUARD, DoctorMark::Note, text)];
     }
     let project = environment::working_folder().unwrap_or_default();
     let mut findings: Vec<_> =
         ours.into_iter().map(|(file, command)| guard(file, command, &project)).collect();
     if let Some(disabled) = disabled {
-        findings.push(Finding::new(GUARD, Mark::Wrong, disabled.to_string()));
+        findings.push(DoctorFinding::new(GUARD, DoctorMark::Wrong, disabled.to_string()));
     }
     if HookChoices::read(args.records.data.as_deref()).follow_bypass {
         let text = "follows a bypass of Claude Code: only denials and `ask` rules hold then";
-        findings.push(Finding::new(GUARD, Mark::Note, text));
+        findings.push(DoctorFinding::new(GUARD, DoctorMark::Note, text));
     }
     findings
 }
 
-fn guard(file: &SettingsFile, command: &str, project: &Path) -> Finding {
+fn guard(file: &SettingsFile, command: &str, project: &Path) -> DoctorFinding {
     let place = format!("{} settings `{}`", file.scope, file.path.display());
     match run_by_shell(command, project) {
-        Ok(version) if version == env!("CARGO_PKG_VERSION") => {
-            Finding::new(GUARD, Mark::Good, format!("Claude Code by the {place}: {version}"))
-        }
+        Ok(version) if version == env!("CARGO_PKG_VERSION") => DoctorFinding::new(
+            GUARD,
+            DoctorMark::Good,
+            format!("Claude Code by the {place}: {version}"),
+        ),
         Ok(version) => {
             let own = env!("CARGO_PKG_VERSION");
             let text = format!("Claude Code by the {place}: {version}, and this is {own}");
-            Finding::new(GUARD, Mark::Note, text)
+            DoctorFinding::new(GUARD, DoctorMark::Note, text)
         }
         Err(why) => {
             let text = format!("Claude Code by the {place}, but {why}; `hook install` mends it");
-            Finding::new(GUARD, Mark::Wrong, text)
+            DoctorFinding::new(GUARD, DoctorMark::Wrong, text)
         }
     }
 }
@@ -123,18 +127,20 @@ pub(super) async fn server(
     args: &DoctorArgs,
     running: Option<&RunningServer>,
     settings: &[SettingsFile],
-) -> Finding {
+) -> DoctorFinding {
     let is_guarded = settings.iter().any(|file| installed_command(&file.settings).is_some());
     let Some(running) = running else {
         let text = "none runs on this data folder; what the rules would ask about, Claude Code asks \
                     itself";
-        return Finding::new(SERVER, Mark::Note, text);
+        return DoctorFinding::new(SERVER, DoctorMark::Note, text);
     };
     let url = &running.url;
-    let own = Link::new(url, "default", running.credential());
+    let own = ServerLink::new(url, "default", running.credential());
     let own = match own {
         Ok(link) => link.get(&[], &[]).await,
-        Err(error) => return Finding::new(SERVER, Mark::Wrong, format!("{url}: {error:#}")),
+        Err(error) => {
+            return DoctorFinding::new(SERVER, DoctorMark::Wrong, format!("{url}: {error:#}"));
+        }
     };
     if let Err(error) = own {
         let text = match error {
@@ -143,11 +149,15 @@ pub(super) async fn server(
                 format!("{url} does not answer ({why}): if it was killed, start it again")
             }
         };
-        return Finding::new(SERVER, Mark::Wrong, text);
+        return DoctorFinding::new(SERVER, DoctorMark::Wrong, text);
     }
     match agent_token(args, url, is_guarded).await {
-        Ok(text) => Finding::new(SERVER, Mark::Good, format!("{url} proves itself{text}")),
-        Err(why) => Finding::new(SERVER, Mark::Wrong, format!("{url} proves itself, but {why}")),
+        Ok(text) => {
+            DoctorFinding::new(SERVER, DoctorMark::Good, format!("{url} proves itself{text}"))
+        }
+        Err(why) => {
+            DoctorFinding::new(SERVER, DoctorMark::Wrong, format!("{url} proves itself, but {why}"))
+        }
     }
 }
 
@@ -158,12 +168,13 @@ async fn agent_token(args: &DoctorArgs, url: &str, is_guarded: bool) -> Result<S
         let why = "the hook has no token: `countersign hook install` makes one";
         return if is_guarded { Err(why.to_owned()) } else { Ok(String::new()) };
     };
-    if !Server::is_here(url) {
+    if !ConsentClient::is_on_this_machine(url) {
         return Ok(String::new());
     }
     let bad = |why: String| format!("the hook's token is no good ({why}); install the hook again");
     let credential = ServerCredential::read(&file).map_err(|error| bad(format!("{error:#}")))?;
-    let link = Link::new(url, "default", credential).map_err(|error| bad(format!("{error:#}")))?;
+    let link =
+        ServerLink::new(url, "default", credential).map_err(|error| bad(format!("{error:#}")))?;
     match link.get(&["tools", "available"], &[]).await {
         Ok(_) => Ok(" and takes the hook's token".to_owned()),
         Err(LinkError::Refused(refusal)) => Err(bad(refusal.message)),

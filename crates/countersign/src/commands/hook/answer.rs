@@ -2,39 +2,44 @@
 
 use serde_json::{Value, json};
 
-use super::event::Kind;
-use crate::commands::consent::Consent;
+use super::event::ReceivedHookKind;
+use crate::commands::consent::ConsentAnswer;
 use crate::output;
 
 /// What is said to an event.
 #[derive(Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum HookAnswer {
     /// Claude Code goes on as if there were no hook.
     Nothing,
     Said(Value),
 }
 
-impl Answer {
+impl HookAnswer {
     /// Returns the answer that a consent is.
-    pub(super) fn of(kind: Kind, consent: Consent) -> Self {
+    pub(super) fn from_consent(kind: ReceivedHookKind, consent: ConsentAnswer) -> Self {
         match (kind, consent) {
-            (_, Consent::NotOurs)
-            | (Kind::PostToolUse | Kind::PostToolUseFailure | Kind::Other, _) => Self::Nothing,
-            (kind, Consent::Undecided { why }) => Self::undecided(kind, &why),
-            (Kind::PreToolUse, Consent::Allowed { why, input, .. }) => {
+            (_, ConsentAnswer::NotOurs)
+            | (
+                ReceivedHookKind::PostToolUse
+                | ReceivedHookKind::PostToolUseFailure
+                | ReceivedHookKind::Other,
+                _,
+            ) => Self::Nothing,
+            (kind, ConsentAnswer::Undecided { why }) => Self::undecided(kind, &why),
+            (ReceivedHookKind::PreToolUse, ConsentAnswer::Allowed { why, input, .. }) => {
                 Self::Said(pre_tool_use("allow", &why, input))
             }
-            (Kind::PreToolUse, Consent::Denied { why }) => {
+            (ReceivedHookKind::PreToolUse, ConsentAnswer::Denied { why }) => {
                 Self::Said(pre_tool_use("deny", &why, None))
             }
-            (Kind::PermissionRequest, Consent::Allowed { input, .. }) => {
+            (ReceivedHookKind::PermissionRequest, ConsentAnswer::Allowed { input, .. }) => {
                 let mut decision = json!({"behavior": "allow"});
                 if let (Some(input), Value::Object(fields)) = (input, &mut decision) {
                     fields.insert("updatedInput".to_owned(), input);
                 }
                 Self::Said(permission_request(&decision))
             }
-            (Kind::PermissionRequest, Consent::Denied { why }) => {
+            (ReceivedHookKind::PermissionRequest, ConsentAnswer::Denied { why }) => {
                 let decision = json!({"behavior": "deny", "message": why});
                 Self::Said(permission_request(&decision))
             }
@@ -42,15 +47,17 @@ impl Answer {
     }
 
     /// Returns that Claude Code has to ask.
-    pub(super) fn undecided(kind: Kind, why: &str) -> Self {
+    pub(super) fn undecided(kind: ReceivedHookKind, why: &str) -> Self {
         match kind {
-            Kind::PreToolUse => Self::ask(why),
+            ReceivedHookKind::PreToolUse => Self::ask(why),
             // It is about to ask anyway.
-            Kind::PermissionRequest => {
+            ReceivedHookKind::PermissionRequest => {
                 output::note(&format!("Countersign: {why}"));
                 Self::Nothing
             }
-            Kind::PostToolUse | Kind::PostToolUseFailure | Kind::Other => Self::Nothing,
+            ReceivedHookKind::PostToolUse
+            | ReceivedHookKind::PostToolUseFailure
+            | ReceivedHookKind::Other => Self::Nothing,
         }
     }
 

@@ -7,7 +7,7 @@ use anyhow::Context;
 use countersign_core::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::record;
+use crate::data_paths;
 
 /// What is known of a file that we changed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -23,21 +23,21 @@ pub(super) struct SettingsBackup {
 
 impl SettingsBackup {
     pub(super) fn new(path: &Path, before: Option<String>, made_folder: bool, after: &str) -> Self {
-        let after = Digest::of(after.as_bytes());
+        let after = Digest::for_bytes(after.as_bytes());
         Self { path: path.to_owned(), before, made_folder, after }
     }
 
     /// Returns what is kept of a file, if it still is as we wrote it.
     pub(super) fn find(path: &Path, now: &str) -> Option<Self> {
         let kept: Self = serde_json::from_slice(&fs::read(place(path)?).ok()?).ok()?;
-        (kept.path == path && kept.after == Digest::of(now.as_bytes())).then_some(kept)
+        (kept.path == path && kept.after == Digest::for_bytes(now.as_bytes())).then_some(kept)
     }
 
     /// Keeps it; returns where.
     pub(super) fn keep(&self) -> anyhow::Result<PathBuf> {
         let place = place(&self.path).context("there is no folder to keep a backup in")?;
         let folder = place.parent().context("the backup has no folder")?;
-        record::data_folder(None)?;
+        data_paths::data_folder(None)?;
         fs::create_dir_all(folder)?;
         fs::write(&place, serde_json::to_vec_pretty(self)?)
             .with_context(|| format!("could not write the backup `{}`", place.display()))?;
@@ -54,7 +54,7 @@ impl SettingsBackup {
 
 /// Where the backup of a file is: always in the user's own data folder, so that it is found again.
 fn place(path: &Path) -> Option<PathBuf> {
-    let name = Digest::of(path.as_os_str().as_encoded_bytes());
+    let name = Digest::for_bytes(path.as_os_str().as_encoded_bytes());
     let name: String = name.as_str().chars().take(32).collect();
-    Some(record::data_path(None)?.join("hook-backups").join(format!("{name}.json")))
+    Some(data_paths::data_path(None)?.join("hook-backups").join(format!("{name}.json")))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::record;
+use crate::data_paths;
 
 const NAME: &str = "hook.json";
 
@@ -20,13 +20,13 @@ pub(crate) struct HookChoices {
 
 impl HookChoices {
     pub(crate) fn read(data: Option<&Path>) -> Self {
-        let file = record::data_path(data).map(|folder| folder.join(NAME));
+        let file = data_paths::data_path(data).map(|folder| folder.join(NAME));
         let text = file.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
     pub(crate) fn write(self, data: Option<&Path>) -> anyhow::Result<()> {
-        let file = record::data_folder(data)?.join(NAME);
+        let file = data_paths::data_folder(data)?.join(NAME);
         if self == Self::default() && !file.exists() {
             return Ok(());
         }

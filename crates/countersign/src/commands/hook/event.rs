@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use countersign_core::{Invalid, parse_input};
+use countersign_core::{InvalidCall, parse_input};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ const KNOWN: [&str; 2] = ["stdout", "stderr"];
 
 /// Which event it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Kind {
+pub(super) enum ReceivedHookKind {
     PreToolUse,
     PermissionRequest,
     PostToolUse,
@@ -27,9 +27,9 @@ pub(super) enum Kind {
 
 /// An event, as far as it concerns us. Fields that are there twice are refused.
 #[derive(Debug, Deserialize)]
-pub(super) struct Event<'a> {
+pub(super) struct ReceivedHookEvent<'a> {
     #[serde(rename = "hook_event_name")]
-    pub(super) kind: Kind,
+    pub(super) kind: ReceivedHookKind,
     #[serde(default)]
     pub(super) session_id: String,
     pub(super) cwd: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub(super) struct Event<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> ReceivedHookEvent<'a> {
     /// Reads an event.
     pub(super) fn read(text: &'a str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("the event is not understood: {error}"))
@@ -56,7 +56,7 @@ impl<'a> Event<'a> {
     /// Returns the tool's input, read so strictly that nobody can read it otherwise.
     pub(super) fn input(&self) -> Result<Value, String> {
         let raw = self.tool_input.ok_or("the event has no `tool_input`")?;
-        parse_input(raw.get()).map_err(|Invalid(why)| why)
+        parse_input(raw.get()).map_err(|InvalidCall(why)| why)
     }
 
     /// Returns the subagent that makes the call, by a name that the server takes.
@@ -71,7 +71,7 @@ impl<'a> Event<'a> {
 
     /// Returns what came of the call, as the server wants to hear it.
     pub(super) fn result(&self) -> Value {
-        if self.kind == Kind::PostToolUseFailure {
+        if self.kind == ReceivedHookKind::PostToolUseFailure {
             let error = self.error.map(|raw| serde_json::from_str(raw.get()).unwrap_or_default());
             let error = match error {
                 Some(Value::String(text)) => text,
@@ -110,7 +110,7 @@ mod tests {
     fn a_subagent_has_a_name_that_the_server_takes() {
         let agent = |text: &str| {
             let event = format!(r#"{{"hook_event_name":"PreToolUse"{text}}}"#);
-            Event::read(&event).unwrap().agent()
+            ReceivedHookEvent::read(&event).unwrap().agent()
         };
         assert_eq!(agent(""), None);
         assert_eq!(agent(r#","agent_type":"main""#), None, "the conversation itself is none");
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_came_of_a_call_is_told_in_the_servers_words() {
-        let told = |text: &str| Event::read(text).unwrap().result();
+        let told = |text: &str| ReceivedHookEvent::read(text).unwrap().result();
         assert_eq!(
             told(
                 r#"{"hook_event_name":"PostToolUse","tool_response":{"stdout":"a","stderr":"","interrupted":false}}"#
@@ -150,14 +150,17 @@ mod tests {
     #[test]
     fn an_event_that_can_be_read_in_two_ways_is_not_read() {
         let twice = r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash"}"#;
-        assert!(Event::read(twice).unwrap_err().contains("duplicate field"));
+        assert!(ReceivedHookEvent::read(twice).unwrap_err().contains("duplicate field"));
         let inside = r#"{"hook_event_name":"PreToolUse","tool_input":{"a":1,"a":2}}"#;
-        assert!(Event::read(inside).unwrap().input().unwrap_err().contains("there twice"));
+        assert!(
+            ReceivedHookEvent::read(inside).unwrap().input().unwrap_err().contains("there twice")
+        );
     }
 
     #[test]
     fn an_event_that_is_not_ours_is_recognised_as_such() {
-        let other = Event::read(r#"{"hook_event_name":"SessionStart","source":"startup"}"#);
-        assert_eq!(other.unwrap().kind, Kind::Other);
+        let other =
+            ReceivedHookEvent::read(r#"{"hook_event_name":"SessionStart","source":"startup"}"#);
+        assert_eq!(other.unwrap().kind, ReceivedHookKind::Other);
     }
 }

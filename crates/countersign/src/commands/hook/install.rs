@@ -7,36 +7,38 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use countersign_agent::ClaudeSetup;
-use countersign_core::{Invalid, UnifiedDiff, parse_input};
+use countersign_core::{InvalidCall, UnifiedDiff, parse_input};
 use countersign_gate::TokenRole;
 use serde_json::Value;
 
 use super::backup::SettingsBackup;
 use super::choices::HookChoices;
 use super::probe::{self, ClaudeProof};
-use super::settings::{guarded_command, none, quoted, with_hooks, without_hooks, written};
+use super::settings::{
+    empty_settings, guarded_command, quote_word, to_text_like, with_hooks, without_hooks,
+};
 use super::settings_files::{self, SettingsScope, find_disabled};
-use crate::cli::{HookInstallArgs, HookPlace, HookUninstallArgs, Records};
-use crate::commands::consent::Server;
+use crate::cli::{DatabaseArgs, HookInstallArgs, HookSettingsArgs, HookUninstallArgs};
+use crate::commands::consent::ConsentClient;
 use crate::commands::token::{NewToken, agent_token_file, is_good};
 use crate::credential_file::ServerCredential;
-use crate::hint::{Hint, Hinted};
-use crate::own_child::find_program;
+use crate::hint::{HintExt, HintedError};
+use crate::user_process::find_program;
 use crate::{environment, output};
 
 pub(super) fn install(args: &HookInstallArgs) -> anyhow::Result<()> {
     let project = environment::working_folder().context("the working folder is gone")?;
     check_shareable(args)?;
     check_enabled(&args.place, &project)?;
-    let token_file = TokenFile::choose(args)?;
+    let token_file = HookTokenFile::choose(args)?;
     let command = command(args, token_file.path())?;
-    let file = File::read(&args.place, &project)?;
+    let file = EditableSettings::read(&args.place, &project)?;
     file.change(&args.place, |settings| with_hooks(settings, &command), "is set up")?;
     HookChoices { follow_bypass: args.follow_bypass }.write(args.data.as_deref())?;
     match token_file {
-        TokenFile::Given(_) => {}
-        TokenFile::OfThisMachine(path) => keep_agent_token(args, &path)?,
-        TokenFile::None => output::note(
+        HookTokenFile::Given(_) => {}
+        HookTokenFile::OfThisMachine(path) => keep_agent_token(args, &path)?,
+        HookTokenFile::None => output::note(
             "The server is on another machine: make a token there with `countersign token create \
              --role agent --file FILE`, and install with --token-file. Without one Claude Code asks you \
              itself.",
@@ -54,7 +56,7 @@ pub(super) fn install(args: &HookInstallArgs) -> anyhow::Result<()> {
 /// Refuses to write what is only of this machine into a file that others get.
 fn check_shareable(args: &HookInstallArgs) -> anyhow::Result<()> {
     if args.place.project && (args.token_file.is_some() || args.data.is_some()) {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!(
                 "`.claude/settings.json` is shared, and --token-file and --data would write a path of \
                  this machine into it"
@@ -66,8 +68,10 @@ fn check_shareable(args: &HookInstallArgs) -> anyhow::Result<()> {
 }
 
 /// Refuses where Claude Code would not call the hook; nothing was changed yet.
-fn check_enabled(place: &HookPlace, project: &Path) -> anyhow::Result<()> {
-    let Some(disabled) = find_disabled(&settings_files::in_folder(project)) else { return Ok(()) };
+fn check_enabled(place: &HookSettingsArgs, project: &Path) -> anyhow::Result<()> {
+    let Some(disabled) = find_disabled(&settings_files::read_settings_files(project)) else {
+        return Ok(());
+    };
     let is_of_folder = matches!(disabled.scope, SettingsScope::Project | SettingsScope::Local);
     if scope(place) == SettingsScope::User && is_of_folder {
         output::note(&format!("warning: in this folder the hook has no effect: {disabled}"));
@@ -77,7 +81,7 @@ fn check_enabled(place: &HookPlace, project: &Path) -> anyhow::Result<()> {
         SettingsScope::Managed => "ask whoever manages this machine; nothing was changed",
         _ => "take that setting out, then install; nothing was changed",
     };
-    Err(Hinted { error: anyhow::anyhow!("{disabled}"), hint: hint.to_owned() }.into())
+    Err(HintedError { error: anyhow::anyhow!("{disabled}"), hint: hint.to_owned() }.into())
 }
 
 /// Tries the hook: through the shell, and by Claude Code where that can be done without a network.
@@ -112,7 +116,7 @@ fn prove(args: &HookInstallArgs, command: &str, project: &Path) -> anyhow::Resul
     }
 }
 
-fn scope(place: &HookPlace) -> SettingsScope {
+fn scope(place: &HookSettingsArgs) -> SettingsScope {
     match (place.project, place.local) {
         (true, _) => SettingsScope::Project,
         (_, true) => SettingsScope::Local,
@@ -121,7 +125,7 @@ fn scope(place: &HookPlace) -> SettingsScope {
 }
 
 /// Which token the hook is to use.
-enum TokenFile {
+enum HookTokenFile {
     /// The one that was named.
     Given(PathBuf),
     /// An agent's token that we make for the server of this machine.
@@ -130,13 +134,13 @@ enum TokenFile {
     None,
 }
 
-impl TokenFile {
+impl HookTokenFile {
     fn choose(args: &HookInstallArgs) -> anyhow::Result<Self> {
         if let Some(file) = &args.token_file {
             ServerCredential::read(file)?;
             return Ok(Self::Given(std::path::absolute(file)?));
         }
-        if !args.server.as_deref().is_none_or(Server::is_here) {
+        if !args.server.as_deref().is_none_or(ConsentClient::is_on_this_machine) {
             return Ok(Self::None);
         }
         let file = agent_token_file(args.data.as_deref());
@@ -153,7 +157,7 @@ impl TokenFile {
 
 /// Makes the agent's token of this machine, unless there is one that is good.
 fn keep_agent_token(args: &HookInstallArgs, file: &Path) -> anyhow::Result<()> {
-    let records = Records { data: args.data.clone(), database: args.database.clone() };
+    let records = DatabaseArgs { data: args.data.clone(), database: args.database.clone() };
     super::runtime()?.block_on(async {
         if let Ok(known) = ServerCredential::read(file)
             && is_good(&records, &known).await
@@ -173,7 +177,7 @@ fn keep_agent_token(args: &HookInstallArgs, file: &Path) -> anyhow::Result<()> {
 
 pub(super) fn uninstall(args: &HookUninstallArgs) -> anyhow::Result<()> {
     let project = environment::working_folder().context("the working folder is gone")?;
-    let file = File::read(&args.place, &project)?;
+    let file = EditableSettings::read(&args.place, &project)?;
     let name = file.path.display().to_string();
     let now = file.text.clone().unwrap_or_default();
     if let Some(backup) = SettingsBackup::find(&file.path, &now) {
@@ -210,7 +214,7 @@ fn command(args: &HookInstallArgs, token_file: Option<&Path>) -> anyhow::Result<
             words.extend([flag.to_owned(), path(&std::path::absolute(file)?)?]);
         }
     }
-    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    let words: Vec<_> = words.iter().map(|word| quote_word(word)).collect();
     Ok(words.join(" "))
 }
 
@@ -218,7 +222,7 @@ fn command(args: &HookInstallArgs, token_file: Option<&Path>) -> anyhow::Result<
 fn shared_program() -> anyhow::Result<String> {
     const NAME: &str = "countersign";
     if find_program(NAME).is_none() {
-        bail!(Hinted {
+        bail!(HintedError {
             error: anyhow::anyhow!(
                 "`{NAME}` is not on the path, by which a shared file has to name it"
             ),
@@ -234,18 +238,18 @@ fn path(path: &Path) -> anyhow::Result<String> {
 }
 
 /// A file of settings, as it was read.
-struct File {
+struct EditableSettings {
     path: PathBuf,
     /// None where it is not there.
     text: Option<String>,
     scope: SettingsScope,
 }
 
-impl File {
-    fn read(place: &HookPlace, project: &Path) -> anyhow::Result<Self> {
+impl EditableSettings {
+    fn read(place: &HookSettingsArgs, project: &Path) -> anyhow::Result<Self> {
         let scope = scope(place);
         let path =
-            settings_files::file_of(scope, project).context("there is no home to look in")?;
+            settings_files::settings_path(scope, project).context("there is no home to look in")?;
         let text = contents(&path)?;
         Ok(Self { path, text, scope })
     }
@@ -253,7 +257,7 @@ impl File {
     /// Shows what a change does, and does it if the person agrees; returns whether there was one.
     fn change(
         &self,
-        place: &HookPlace,
+        place: &HookSettingsArgs,
         change: impl FnOnce(&Value) -> Result<Value, String>,
         already: &str,
     ) -> anyhow::Result<bool> {
@@ -267,7 +271,7 @@ impl File {
             return Ok(false);
         }
         let before = self.text.as_deref().unwrap_or_default();
-        let after = written(&changed, before)?;
+        let after = to_text_like(&changed, before)?;
         self.confirm(place, Some(&after))?;
         let backup = self.backup(&settings, &after)?;
         self.write(&after)?;
@@ -278,7 +282,7 @@ impl File {
     }
 
     /// Gives back what was there before us, if the person agrees.
-    fn give_back(&self, place: &HookPlace, backup: &SettingsBackup) -> anyhow::Result<()> {
+    fn give_back(&self, place: &HookSettingsArgs, backup: &SettingsBackup) -> anyhow::Result<()> {
         self.confirm(place, backup.before.as_deref())?;
         if let Some(text) = &backup.before {
             self.write(text)?;
@@ -297,11 +301,11 @@ impl File {
     }
 
     /// Shows what the file would become, and asks.
-    fn confirm(&self, place: &HookPlace, after: Option<&str>) -> anyhow::Result<()> {
+    fn confirm(&self, place: &HookSettingsArgs, after: Option<&str>) -> anyhow::Result<()> {
         let (name, before) = (self.path.display().to_string(), self.text.as_deref());
         let shown = name.trim_start_matches('/');
         let (before, text) = (before.unwrap_or_default(), after.unwrap_or_default());
-        for line in UnifiedDiff::between(shown, before, text).lines {
+        for line in UnifiedDiff::from_texts(shown, before, text).lines {
             output::note(&line);
         }
         if after.is_none() {
@@ -323,7 +327,7 @@ impl File {
             Some(known) => (known.before, known.made_folder),
             None if had_hooks => {
                 let without = without_hooks(settings).map_err(anyhow::Error::msg)?;
-                (Some(written(&without, &now)?), false)
+                (Some(to_text_like(&without, &now)?), false)
             }
             None => {
                 let has_folder = self.path.parent().is_some_and(Path::exists);
@@ -338,10 +342,10 @@ impl File {
 
     fn settings(&self) -> anyhow::Result<Value> {
         let Some(text) = self.text.as_deref().filter(|text| !text.trim().is_empty()) else {
-            return Ok(none());
+            return Ok(empty_settings());
         };
         parse_input(text)
-            .map_err(|Invalid(why)| anyhow::anyhow!("`{}`: {why}", self.path.display()))
+            .map_err(|InvalidCall(why)| anyhow::anyhow!("`{}`: {why}", self.path.display()))
             .hint("mend the file first; nothing was changed")
     }
 
@@ -384,7 +388,7 @@ fn confirmed() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         let error = anyhow::anyhow!("there is nobody to confirm it");
         let hint = "say --yes if you agree with the change above".to_owned();
-        return Err(Hinted { error, hint }.into());
+        return Err(HintedError { error, hint }.into());
     }
     let mut out = std::io::stderr();
     write!(out, "Write this? [y/N] ").and_then(|()| out.flush())?;

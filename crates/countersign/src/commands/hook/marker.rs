@@ -13,9 +13,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cli::Records;
-use crate::commands::consent::{Call, Recorded};
-use crate::record;
+use crate::cli::DatabaseArgs;
+use crate::commands::consent::{ConsentRequest, ServerCallRef};
+use crate::data_paths;
 
 /// For how long a person's word holds for a question about the same call.
 const JUST: i64 = 30;
@@ -24,14 +24,14 @@ const JUST: i64 = 30;
 const LONG_AGO: i64 = 7 * 24 * 3600;
 
 /// The markers of one conversation.
-pub(super) struct Markers {
+pub(super) struct ApprovalMarkers {
     data: Option<PathBuf>,
     /// None where there is no data folder.
     folder: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct Marker {
+struct ApprovalMarker {
     project: String,
     tool_id: String,
     /// The digest of tool and input, as approved.
@@ -39,9 +39,9 @@ struct Marker {
     at: Timestamp,
 }
 
-impl Markers {
-    pub(super) fn of(records: &Records, session: &str) -> Self {
-        let data = record::data_path(records.data.as_deref());
+impl ApprovalMarkers {
+    pub(super) fn for_session(records: &DatabaseArgs, session: &str) -> Self {
+        let data = data_paths::data_path(records.data.as_deref());
         let folder = data.as_ref().map(|data| all(data).join(name(session)));
         Self { data: records.data.clone(), folder }
     }
@@ -49,24 +49,24 @@ impl Markers {
     /// Keeps that a call was approved, with the input it was approved with.
     pub(super) fn keep(
         &self,
-        call: &Call,
+        call: &ConsentRequest,
         input: &Value,
-        recorded: &Recorded,
+        recorded: &ServerCallRef,
     ) -> anyhow::Result<()> {
         let (Some(id), Some(folder)) = (&call.tool_use_id, &self.folder) else { return Ok(()) };
-        forget_old(&all(&record::data_folder(self.data.as_deref())?));
+        forget_old(&all(&data_paths::data_folder(self.data.as_deref())?));
         fs::create_dir_all(folder)?;
-        let Recorded { project, tool_id } = recorded.clone();
+        let ServerCallRef { project, tool_id } = recorded.clone();
         let call = digest(&call.tool_name, input);
-        let marker = Marker { project, tool_id, call, at: SystemClock.now() };
+        let marker = ApprovalMarker { project, tool_id, call, at: SystemClock.now() };
         fs::write(folder.join(name(id)), serde_json::to_vec(&marker)?)?;
         Ok(())
     }
 
     /// Forgets what was said to a call like this one.
-    pub(super) fn forget_same(&self, call: &Call) {
+    pub(super) fn forget_same(&self, call: &ConsentRequest) {
         let same = digest(&call.tool_name, &call.input);
-        for (file, _) in self.kept().filter(|(_, marker)| marker.call == same) {
+        for (file, _) in self.read_markers().filter(|(_, marker)| marker.call == same) {
             // It may be gone already.
             let _ = fs::remove_file(file);
         }
@@ -75,14 +75,14 @@ impl Markers {
     /// Returns whether a person approved exactly this a moment ago.
     pub(super) fn has_just_approved(&self, tool: &str, input: &Value) -> bool {
         let (call, now) = (digest(tool, input), SystemClock.now());
-        self.kept().any(|(_, marker)| {
+        self.read_markers().any(|(_, marker)| {
             let age = now.duration_since(marker.at).as_secs();
             marker.call == call && (0..=JUST).contains(&age)
         })
     }
 
     /// Takes the marker of a call that is done. Mostly there is none: then this costs one look.
-    pub(super) fn take(&self, tool_use_id: &str) -> anyhow::Result<Option<Recorded>> {
+    pub(super) fn take(&self, tool_use_id: &str) -> anyhow::Result<Option<ServerCallRef>> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let file = folder.join(name(tool_use_id));
         let marker = match fs::read(&file) {
@@ -93,11 +93,11 @@ impl Markers {
         fs::remove_file(&file)?;
         // The last one takes the folder with it; where there are others, that fails.
         let _ = fs::remove_dir(folder);
-        let Marker { project, tool_id, .. } = serde_json::from_slice(&marker)?;
-        Ok(Some(Recorded { project, tool_id }))
+        let ApprovalMarker { project, tool_id, .. } = serde_json::from_slice(&marker)?;
+        Ok(Some(ServerCallRef { project, tool_id }))
     }
 
-    fn kept(&self) -> impl Iterator<Item = (PathBuf, Marker)> {
+    fn read_markers(&self) -> impl Iterator<Item = (PathBuf, ApprovalMarker)> {
         let files = self.folder.as_ref().and_then(|folder| fs::read_dir(folder).ok());
         files.into_iter().flatten().filter_map(|file| {
             let file = file.ok()?.path();
@@ -113,11 +113,11 @@ fn all(data: &Path) -> PathBuf {
 
 /// Returns a name for a file that a text of others cannot choose.
 fn name(text: &str) -> String {
-    Digest::of(text.as_bytes()).as_str().chars().take(32).collect()
+    Digest::for_bytes(text.as_bytes()).as_str().chars().take(32).collect()
 }
 
 fn digest(tool: &str, input: &Value) -> Digest {
-    Digest::of(canonical_json(&json!([tool, input])).as_bytes())
+    Digest::for_bytes(canonical_json(&json!([tool, input])).as_bytes())
 }
 
 /// Removes what calls left behind that never came to an end.

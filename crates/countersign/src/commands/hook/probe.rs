@@ -17,10 +17,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::event::Event;
+use super::event::ReceivedHookEvent;
 use super::settings_files::SettingsScope;
 use crate::cli::ProbeClaudeArgs;
-use crate::own_child::{OwnChild, find_program};
+use crate::user_process::{UserProcess, find_program};
 use crate::{environment, output};
 
 /// How the file is called that a probe wants to read; there is none of that name.
@@ -44,7 +44,7 @@ const UNSET: [&str; 9] = [
 ];
 
 /// Returns the denial that a probe gets; none for any other call.
-pub(super) fn answer_to(event: &Event<'_>) -> Option<String> {
+pub(super) fn answer_to(event: &ReceivedHookEvent<'_>) -> Option<String> {
     if event.tool_name != "Read" {
         return None;
     }
@@ -72,7 +72,7 @@ pub(crate) fn run_by_shell(command: &str, project: &Path) -> Result<String, Stri
         "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_use_id": "countersign-probe",
         "tool_input": {"file_path": format!("/{NAME}{nonce}")},
     });
-    let child = OwnChild {
+    let child = UserProcess {
         program: Path::new("/bin/sh"),
         args: vec!["-c".into(), command.into()],
         cwd: project,
@@ -122,7 +122,7 @@ pub(super) fn run_by_claude(cli: &Path, scope: SettingsScope, project: &Path) ->
     args.extend(["probe-claude", "--claude"].iter().map(OsString::from));
     args.push(cli.as_os_str().to_owned());
     args.extend(["--source".to_owned(), scope.to_string()].iter().map(OsString::from));
-    let child = OwnChild {
+    let child = UserProcess {
         program: &bwrap,
         args,
         cwd: project,
@@ -135,10 +135,10 @@ pub(super) fn run_by_claude(cli: &Path, scope: SettingsScope, project: &Path) ->
         Ok(output) => output,
         Err(why) => return ClaudeProof::NotTried(why),
     };
-    let said: Option<ProbeEnd> = serde_json::from_slice(&output.stdout).ok();
+    let said: Option<HookProbeResult> = serde_json::from_slice(&output.stdout).ok();
     match said {
-        Some(ProbeEnd { called: true, .. }) => ClaudeProof::Called,
-        Some(ProbeEnd { why, .. }) => ClaudeProof::NotCalled(why),
+        Some(HookProbeResult { called: true, .. }) => ClaudeProof::Called,
+        Some(HookProbeResult { why, .. }) => ClaudeProof::NotCalled(why),
         None => {
             let stderr = String::from_utf8_lossy(&output.stderr);
             let why = stderr.lines().next().unwrap_or("it ended without a word");
@@ -149,7 +149,7 @@ pub(super) fn run_by_claude(cli: &Path, scope: SettingsScope, project: &Path) ->
 
 /// What the probe inside the namespace found.
 #[derive(serde::Deserialize, serde::Serialize)]
-struct ProbeEnd {
+struct HookProbeResult {
     called: bool,
     why: String,
 }
@@ -167,7 +167,7 @@ pub(crate) fn probe_inside(args: &ProbeClaudeArgs) -> anyhow::Result<()> {
     let words = words.into_iter().chain([source.as_str(), "--", "probe"]);
     let cli_args = words.map(OsString::from).collect();
     let cwd = environment::working_folder()?;
-    let child = OwnChild {
+    let child = UserProcess {
         program: &args.claude,
         args: cli_args,
         cwd: &cwd,
@@ -189,7 +189,7 @@ pub(crate) fn probe_inside(args: &ProbeClaudeArgs) -> anyhow::Result<()> {
     }
     let called = said.contains(&reason(&nonce));
     let why = if called { String::new() } else { "Claude Code made a call without it".to_owned() };
-    output::line(&serde_json::to_string(&ProbeEnd { called, why })?);
+    output::line(&serde_json::to_string(&HookProbeResult { called, why })?);
     Ok(())
 }
 
@@ -217,7 +217,7 @@ mod tests {
                 "hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_input": {"file_path": file},
             });
-            answer_to(&Event::read(&event.to_string()).unwrap())
+            answer_to(&ReceivedHookEvent::read(&event.to_string()).unwrap())
         };
         let nonce = "0123456789abcdef0123456789abcdef";
         assert_eq!(answer("Read", &format!("/{NAME}{nonce}")), Some(reason(nonce)));

@@ -93,7 +93,7 @@ fn first_word(command: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns a word as a shell reads it back.
-pub(super) fn quoted(word: &str) -> String {
+pub(super) fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -102,7 +102,7 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// Writes settings in the manner of the file they come from.
-pub(super) fn written(settings: &Value, like: &str) -> Result<String, serde_json::Error> {
+pub(super) fn to_text_like(settings: &Value, like: &str) -> Result<String, serde_json::Error> {
     let indent = indent(like);
     let mut bytes = Vec::new();
     let mut serializer =
@@ -122,7 +122,7 @@ fn indent(text: &str) -> String {
 }
 
 /// Returns settings of nothing.
-pub(super) fn none() -> Value {
+pub(super) fn empty_settings() -> Value {
     Value::Object(Map::new())
 }
 
@@ -173,13 +173,13 @@ mod tests {
         for text in ["{\n    \"a\": 1\n}", "{\n\t\"a\": [\n\t\t1\n\t]\n}\n", "{\n  \"a\": 0.1\n}\n"]
         {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(written(&value, text).unwrap(), text);
+            assert_eq!(to_text_like(&value, text).unwrap(), text);
         }
     }
 
     #[test]
     fn a_word_is_quoted_where_a_shell_would_split_it() {
-        assert_eq!(quoted("/usr/bin/countersign"), "/usr/bin/countersign");
-        assert_eq!(quoted("/my tools/it's"), r"'/my tools/it'\''s'");
+        assert_eq!(quote_word("/usr/bin/countersign"), "/usr/bin/countersign");
+        assert_eq!(quote_word("/my tools/it's"), r"'/my tools/it'\''s'");
     }
 }

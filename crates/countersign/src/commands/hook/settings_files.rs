@@ -45,13 +45,13 @@ pub(crate) struct SettingsFile {
 
 /// Why Claude Code calls no hook of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HooksDisabled {
+pub(crate) struct HooksDisabledReason {
     pub(crate) scope: SettingsScope,
     pub(crate) path: PathBuf,
     pub(crate) setting: &'static str,
 }
 
-impl fmt::Display for HooksDisabled {
+impl fmt::Display for HooksDisabledReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, setting, .. } = self;
         write!(f, "`{setting}` is on in `{}`, so Claude Code calls no hook", path.display())
@@ -59,7 +59,7 @@ impl fmt::Display for HooksDisabled {
 }
 
 /// Returns where the settings of a scope are that we may write.
-pub(crate) fn file_of(scope: SettingsScope, project: &Path) -> Option<PathBuf> {
+pub(crate) fn settings_path(scope: SettingsScope, project: &Path) -> Option<PathBuf> {
     match scope {
         SettingsScope::Managed => None,
         SettingsScope::User => Some(environment::claude_config()?.join("settings.json")),
@@ -69,7 +69,7 @@ pub(crate) fn file_of(scope: SettingsScope, project: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the settings that hold in a folder, those that are there.
-pub(crate) fn in_folder(project: &Path) -> Vec<SettingsFile> {
+pub(crate) fn read_settings_files(project: &Path) -> Vec<SettingsFile> {
     with_managed(project, Path::new(MANAGED))
 }
 
@@ -81,7 +81,7 @@ fn with_managed(project: &Path, managed: &Path) -> Vec<SettingsFile> {
     more.sort();
     paths.extend(more.into_iter().map(|path| (SettingsScope::Managed, path)));
     for scope in [SettingsScope::User, SettingsScope::Project, SettingsScope::Local] {
-        paths.extend(file_of(scope, project).map(|path| (scope, path)));
+        paths.extend(settings_path(scope, project).map(|path| (scope, path)));
     }
     let read = |(scope, path): (SettingsScope, PathBuf)| {
         let settings = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
@@ -91,7 +91,7 @@ fn with_managed(project: &Path, managed: &Path) -> Vec<SettingsFile> {
 }
 
 /// Returns why no hook of ours is called, if so.
-pub(crate) fn find_disabled(files: &[SettingsFile]) -> Option<HooksDisabled> {
+pub(crate) fn find_disabled(files: &[SettingsFile]) -> Option<HooksDisabledReason> {
     let is_on = |file: &SettingsFile, name: &str| file.settings.get(name) == Some(&true.into());
     files.iter().find_map(|file| {
         let setting = if is_on(file, "disableAllHooks") {
@@ -101,7 +101,7 @@ pub(crate) fn find_disabled(files: &[SettingsFile]) -> Option<HooksDisabled> {
         } else {
             return None;
         };
-        Some(HooksDisabled { scope: file.scope, path: file.path.clone(), setting })
+        Some(HooksDisabledReason { scope: file.scope, path: file.path.clone(), setting })
     })
 }
 

@@ -6,19 +6,19 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::{Judge, Row, view};
+use super::{CallRow, PolicyEvaluator, view};
 use crate::cli::PolicyCheckArgs;
-use crate::hint::Hint;
+use crate::hint::HintExt;
 use crate::output;
 
 pub(super) fn run(args: &PolicyCheckArgs) -> anyhow::Result<()> {
-    let judge = Judge::new(&args.rulings, args.mode)?;
+    let judge = PolicyEvaluator::new(&args.rulings, args.mode)?;
     if let Some(file) = &args.jsonl {
         return rows(file, &judge);
     }
     let (tool, input) = (args.tool.as_deref(), args.input.as_deref());
-    let row = Row::of(tool.unwrap_or_default(), input.unwrap_or_default());
-    let judged = row.judged(&judge);
+    let row = CallRow::for_call(tool.unwrap_or_default(), input.unwrap_or_default());
+    let judged = row.evaluate(&judge);
     if args.json {
         output::line(&view::object(&row.id, &judged).to_string());
     } else {
@@ -27,7 +27,7 @@ pub(super) fn run(args: &PolicyCheckArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn rows(file: &Path, judge: &Judge) -> anyhow::Result<()> {
+fn rows(file: &Path, judge: &PolicyEvaluator) -> anyhow::Result<()> {
     let stdin = file == Path::new("-");
     let source: Box<dyn BufRead> = if stdin {
         Box::new(io::stdin().lock())
@@ -43,8 +43,8 @@ fn rows(file: &Path, judge: &Judge) -> anyhow::Result<()> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let row = Row::read(&line);
-        let answer = view::object(&row.id, &row.judged(judge));
+        let row = CallRow::read(&line);
+        let answer = view::object(&row.id, &row.evaluate(judge));
         // Whoever feeds us line by line waits for the answer.
         let written = writeln!(out, "{answer}").and_then(|()| flush(&mut out, stdin));
         match written {

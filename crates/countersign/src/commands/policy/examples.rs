@@ -1,26 +1,26 @@
 //! `policy test`: whether rules do what their own examples say.
 
-use countersign_core::Outcome;
-use countersign_core::rule::{Layer, Source, lint};
+use countersign_core::VerdictAction;
+use countersign_core::rule::{RuleLayer, RuleSource, lint};
 use serde_json::json;
 
-use super::Judge;
+use super::PolicyEvaluator;
 use crate::cli::PolicyTestArgs;
-use crate::hint::Hinted;
+use crate::hint::HintedError;
 use crate::output;
 
 /// What was found, each with whose rule it is about.
 #[derive(Default)]
-struct Found {
+struct RuleTestReport {
     rules: usize,
     examples: usize,
-    failures: Vec<(Source, String)>,
-    warnings: Vec<(Source, String)>,
+    failures: Vec<(RuleSource, String)>,
+    warnings: Vec<(RuleSource, String)>,
 }
 
 pub(super) fn run(args: &PolicyTestArgs) -> anyhow::Result<()> {
-    let judge = Judge::new(&args.rulings, None)?;
-    let mut found = Found::default();
+    let judge = PolicyEvaluator::new(&args.rulings, None)?;
+    let mut found = RuleTestReport::default();
     for layer in judge.terms().rules.layers() {
         found.look_at(layer);
     }
@@ -34,14 +34,14 @@ pub(super) fn run(args: &PolicyTestArgs) -> anyhow::Result<()> {
     }
     let error = anyhow::anyhow!("{} cannot be followed as written", rules(found.failures.len()));
     let hint = "mend the rules above; until then what they restrict asks".to_owned();
-    Err(Hinted { error, hint }.into())
+    Err(HintedError { error, hint }.into())
 }
 
-impl Found {
-    fn look_at(&mut self, layer: &Layer) {
+impl RuleTestReport {
+    fn look_at(&mut self, layer: &RuleLayer) {
         let of = |text: String| (layer.source, text);
         // What was not understood stands among the rules as one that asks; it is told of once.
-        let refused = layer.problems.iter().filter(|it| it.outcome != Outcome::Allow).count();
+        let refused = layer.problems.iter().filter(|it| it.outcome != VerdictAction::Allow).count();
         self.rules += layer.rules.len().saturating_sub(refused) + layer.problems.len();
         self.failures.extend(layer.broken.clone().map(of));
         let problems = layer.problems.iter();
@@ -74,7 +74,7 @@ impl Found {
     }
 
     fn print_json(&self) {
-        let list = |told: &[(Source, String)]| -> Vec<_> {
+        let list = |told: &[(RuleSource, String)]| -> Vec<_> {
             told.iter().map(|(source, why)| json!({ "source": source, "why": why })).collect()
         };
         let Self { rules, examples, failures, warnings } = self;

@@ -1,30 +1,34 @@
 //! `policy explain`: a verdict in words.
 
-use countersign_core::{Explained, Look, explain};
+use countersign_core::{Explanation, ExplanationStyle, explain};
 use serde_json::json;
 
-use super::judge::Judged;
-use super::{Judge, Row, view};
+use super::evaluator::CallEvaluation;
+use super::{CallRow, PolicyEvaluator, view};
 use crate::cli::PolicyExplainArgs;
 use crate::output;
 
 pub(super) fn run(args: &PolicyExplainArgs) -> anyhow::Result<()> {
-    let judge = Judge::new(&args.rulings, args.mode)?;
+    let judge = PolicyEvaluator::new(&args.rulings, args.mode)?;
     let row = match (&args.command, &args.tool, &args.input) {
-        (Some(command), ..) => Row::of("Bash", &json!({ "command": command }).to_string()),
-        (None, tool, input) => {
-            Row::of(tool.as_deref().unwrap_or_default(), input.as_deref().unwrap_or_default())
+        (Some(command), ..) => {
+            CallRow::for_call("Bash", &json!({ "command": command }).to_string())
         }
+        (None, tool, input) => CallRow::for_call(
+            tool.as_deref().unwrap_or_default(),
+            input.as_deref().unwrap_or_default(),
+        ),
     };
-    let judged = row.judged(&judge);
+    let judged = row.evaluate(&judge);
     let proposals = judge.proposals(&judged);
     if args.json {
-        output::line(&view::in_full(&row.id, &judged, &proposals).to_string());
+        output::line(&view::detailed_object(&row.id, &judged, &proposals).to_string());
         return Ok(());
     }
-    let Judged { call, plan, risk, verdict } = &judged;
-    let explained = Explained { call, plan, risk: *risk, verdict, proposals: &proposals };
-    let look = if output::is_coloured() { Look::Coloured } else { Look::Plain };
+    let CallEvaluation { call, plan, risk, verdict } = &judged;
+    let explained = Explanation { call, plan, risk: *risk, verdict, proposals: &proposals };
+    let look =
+        if output::is_coloured() { ExplanationStyle::Coloured } else { ExplanationStyle::Plain };
     output::line(&explain(&explained, look));
     Ok(())
 }

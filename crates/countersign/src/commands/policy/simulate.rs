@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use countersign_core::Outcome;
-use countersign_gate::{Change, Decided, Gate, Project, Simulation, SystemClock, Tally};
+use countersign_core::VerdictAction;
+use countersign_gate::{
+    Gate, PastDecision, PolicySimulation, Project, SimulatedChange, SystemClock, VerdictTally,
+};
 use serde_json::{Value, json};
 
 use super::layers;
 use crate::cli::PolicySimulateArgs;
 use crate::commands::serve::runtime;
-use crate::hint::Hint;
-use crate::{output, record};
+use crate::hint::HintExt;
+use crate::{data_paths, output};
 
 pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
     let simulation = runtime()?.block_on(simulate(args))?;
@@ -23,13 +25,13 @@ pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<Simulation> {
+async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<PolicySimulation> {
     let root = args.root.canonicalize().hint("give --root a folder that exists")?;
-    let project = Project::of_root(root.to_str().context("the workspace's path is not UTF-8")?);
-    let database = record::existing_database(&args.records)?;
-    let book = record::rulebook(args.records.data.as_deref());
-    book.add(project.id.clone(), root);
-    let layer = layers::of_file(&args.rules, &book.anchors(&project.id))?;
+    let project = Project::from_root(root.to_str().context("the workspace's path is not UTF-8")?);
+    let database = data_paths::existing_database(&args.records)?;
+    let book = data_paths::rulebook(args.records.data.as_deref());
+    book.add_project(project.id.clone(), root);
+    let layer = layers::load_rule_file(&args.rules, &book.anchors(&project.id))?;
     if let Some(why) = layer.broken {
         bail!("the rules cannot be read: {why}");
     }
@@ -37,14 +39,14 @@ async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<Simulation> {
         output::note(&format!("`{}` is not followed: {}", problem.rule, problem.why));
     }
     let opened = Gate::open_to_read(database.clone(), Arc::new(SystemClock), Arc::new(book)).await;
-    let gate = record::opened(opened, &database)?;
+    let gate = data_paths::explain_open_failure(opened, &database)?;
     Ok(gate.simulate(&project.id, layer.rules, args.limit).await?)
 }
 
-fn print(simulation: &Simulation) {
-    let Simulation { replayed, before, after, changed } = simulation;
+fn print(simulation: &PolicySimulation) {
+    let PolicySimulation { replayed, before, after, changed } = simulation;
     output::line(&format!("{replayed} recorded calls"));
-    let row = |name: &str, tally: &Tally| {
+    let row = |name: &str, tally: &VerdictTally| {
         format!(
             "  {name:<6} {:>5} allowed {:>5} asked {:>5} denied",
             tally.allow, tally.ask, tally.deny
@@ -67,38 +69,38 @@ fn print(simulation: &Simulation) {
     }
 }
 
-fn line(change: &Change) -> String {
-    let Change { before, after, summary, decided, rules, .. } = change;
+fn line(change: &SimulatedChange) -> String {
+    let SimulatedChange { before, after, summary, decided, rules, .. } = change;
     let decided = decided.map(|it| format!(", a person {}", word(it))).unwrap_or_default();
     let (before, after) = (outcome(*before), outcome(*after));
     format!("  {before} → {after}  {summary} ({}{decided})", rules.join(", "))
 }
 
-fn outcome(outcome: Outcome) -> &'static str {
+fn outcome(outcome: VerdictAction) -> &'static str {
     match outcome {
-        Outcome::Allow => "allow",
-        Outcome::Ask => "ask",
-        Outcome::Deny => "deny",
+        VerdictAction::Allow => "allow",
+        VerdictAction::Ask => "ask",
+        VerdictAction::Deny => "deny",
     }
 }
 
-fn word(decided: Decided) -> &'static str {
+fn word(decided: PastDecision) -> &'static str {
     match decided {
-        Decided::Approved => "approved it",
-        Decided::Rejected => "rejected it",
-        Decided::Timeout => "did not answer",
-        Decided::Cancelled => "took it back",
+        PastDecision::Approved => "approved it",
+        PastDecision::Rejected => "rejected it",
+        PastDecision::Timeout => "did not answer",
+        PastDecision::Cancelled => "took it back",
     }
 }
 
-fn as_json(simulation: &Simulation) -> Value {
-    let tally = |it: &Tally| json!({ "allow": it.allow, "ask": it.ask, "deny": it.deny });
+fn as_json(simulation: &PolicySimulation) -> Value {
+    let tally = |it: &VerdictTally| json!({ "allow": it.allow, "ask": it.ask, "deny": it.deny });
     let changed = simulation.changed.iter().map(|change| {
         let decided = change.decided.map(|it| match it {
-            Decided::Approved => "approved",
-            Decided::Rejected => "rejected",
-            Decided::Timeout => "timeout",
-            Decided::Cancelled => "cancelled",
+            PastDecision::Approved => "approved",
+            PastDecision::Rejected => "rejected",
+            PastDecision::Timeout => "timeout",
+            PastDecision::Cancelled => "cancelled",
         });
         json!({
             "tool_id": change.execution,

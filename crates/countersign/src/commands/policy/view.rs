@@ -1,25 +1,25 @@
 //! A verdict as scripts and people read it: without secrets.
 
-use countersign_core::{Outcome, Proposal, Verdict, masked, masked_text};
+use countersign_core::{GrantProposal, Verdict, VerdictAction, mask_input, mask_text};
 use serde_json::{Value, json};
 
-use super::judge::Judged;
+use super::evaluator::CallEvaluation;
 
 /// How many reasons a sentence gives.
 const SAID: usize = 3;
 
 /// Returns a verdict for scripts.
-pub(super) fn object(id: &Value, judged: &Judged) -> Value {
-    let Judged { plan, risk, verdict, .. } = judged;
+pub(super) fn object(id: &Value, judged: &CallEvaluation) -> Value {
+    let CallEvaluation { plan, risk, verdict, .. } = judged;
     let reasons: Vec<_> = texts(verdict, None);
     let effects = serde_json::to_value(&plan.effects).unwrap_or_default();
-    let canonical = plan.canonical.as_ref().filter(|_| verdict.outcome == Outcome::Allow);
+    let canonical = plan.canonical.as_ref().filter(|_| verdict.outcome == VerdictAction::Allow);
     let mut object = json!({
         "id": id,
         "verdict": verdict.outcome,
         "risk": risk,
         "reasons": reasons,
-        "effects": masked(&effects),
+        "effects": mask_input(&effects),
         "rules": verdict.rules(),
     });
     if let (Value::Object(fields), Some(canonical)) = (&mut object, canonical) {
@@ -30,13 +30,17 @@ pub(super) fn object(id: &Value, judged: &Judged) -> Value {
 }
 
 /// Returns the same with its parts, and with what "always" could mean.
-pub(super) fn in_full(id: &Value, judged: &Judged, proposals: &[Proposal]) -> Value {
+pub(super) fn detailed_object(
+    id: &Value,
+    judged: &CallEvaluation,
+    proposals: &[GrantProposal],
+) -> Value {
     let mut object = object(id, judged);
     let parts = judged.plan.commands.iter().enumerate().map(|(at, part)| {
-        let said = judged.verdict.of_part(at).unwrap_or(Outcome::Allow);
-        let reasons = judged.verdict.about(at).map(|reason| masked_text(&reason.text));
+        let said = judged.verdict.action_for_part(at).unwrap_or(VerdictAction::Allow);
+        let reasons = judged.verdict.reasons_for_part(at).map(|reason| mask_text(&reason.text));
         json!({
-            "text": masked_text(&part.text),
+            "text": mask_text(&part.text),
             "verdict": said,
             "reasons": reasons.collect::<Vec<_>>(),
         })
@@ -50,8 +54,8 @@ pub(super) fn in_full(id: &Value, judged: &Judged, proposals: &[Proposal]) -> Va
 }
 
 /// Returns a verdict in a sentence.
-pub(super) fn sentence(judged: &Judged) -> String {
-    let Judged { risk, verdict, .. } = judged;
+pub(super) fn sentence(judged: &CallEvaluation) -> String {
+    let CallEvaluation { risk, verdict, .. } = judged;
     let texts = texts(verdict, Some(verdict.outcome));
     let more = texts.len().saturating_sub(SAID);
     let mut said = texts.into_iter().take(SAID).collect::<Vec<_>>().join("; ");
@@ -61,10 +65,10 @@ pub(super) fn sentence(judged: &Judged) -> String {
     format!("{} ({risk}): {said}", word(verdict.outcome))
 }
 
-fn texts(verdict: &Verdict, only: Option<Outcome>) -> Vec<String> {
+fn texts(verdict: &Verdict, only: Option<VerdictAction>) -> Vec<String> {
     let mut once = Vec::new();
     for reason in verdict.reasons.iter().filter(|it| only.is_none_or(|only| it.outcome == only)) {
-        let text = masked_text(&reason.text);
+        let text = mask_text(&reason.text);
         if !once.contains(&text) {
             once.push(text);
         }
@@ -72,10 +76,10 @@ fn texts(verdict: &Verdict, only: Option<Outcome>) -> Vec<String> {
     once
 }
 
-fn word(outcome: Outcome) -> &'static str {
+fn word(outcome: VerdictAction) -> &'static str {
     match outcome {
-        Outcome::Allow => "allow",
-        Outcome::Ask => "ask",
-        Outcome::Deny => "deny",
+        VerdictAction::Allow => "allow",
+        VerdictAction::Ask => "ask",
+        VerdictAction::Deny => "deny",
     }
 }

@@ -3,7 +3,9 @@
 use std::fs;
 
 use countersign_claude::message::{Message, TerminalReason};
-use countersign_claude::{Client, ControlError, Decision, PermissionMode, Turn};
+use countersign_claude::{
+    ClaudeClient, ControlError, PermissionMode, PermissionResult, TurnStream,
+};
 use serde_json::{Map, json};
 
 use super::cell::in_a_cell;
@@ -12,7 +14,7 @@ use super::world::World;
 in_a_cell! {
     async fn an_interrupted_turn_ends_and_the_next_one_runs() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut turn = client.send("talk slowly").unwrap();
         first_piece(&mut turn).await;
         let receipt = client.interrupt().await.unwrap();
@@ -25,7 +27,7 @@ in_a_cell! {
 
     async fn an_interrupt_says_what_still_waits_and_that_runs() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut turn = client.send("talk slowly").unwrap();
         first_piece(&mut turn).await;
         let queued = client.send("say hello").unwrap();
@@ -60,8 +62,8 @@ in_a_cell! {
 
     async fn a_permission_mode_holds_from_when_it_is_set() {
         let world = World::new().await;
-        let options = world.options().can_use_tool(async |_| Decision::deny("asked"));
-        let client = Client::connect(options).await.unwrap();
+        let options = world.options().can_use_tool(async |_| PermissionResult::deny("asked"));
+        let client = ClaudeClient::connect(options).await.unwrap();
         client.send("write a.txt").unwrap().text().await.unwrap();
         client.set_permission_mode(PermissionMode::AcceptEdits).await.unwrap();
         client.send("write b.txt").unwrap().text().await.unwrap();
@@ -90,7 +92,7 @@ in_a_cell! {
         let file = world.work().join("a.txt");
         fs::write(&file, "one\ntwo\n").unwrap();
         let options = world.options().file_checkpointing().permission_mode(PermissionMode::AcceptEdits);
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let edit = client.send("change a.txt").unwrap();
         let prompt = edit.uuid().to_owned();
         assert_eq!(edit.text().await.unwrap(), "Changed.");
@@ -128,6 +130,6 @@ in_a_cell! {
     }
 }
 
-async fn first_piece(turn: &mut Turn) {
+async fn first_piece(turn: &mut TurnStream) {
     while !matches!(turn.next().await.unwrap().unwrap(), Message::StreamEvent(_)) {}
 }

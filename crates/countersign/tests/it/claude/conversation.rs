@@ -1,8 +1,8 @@
 //! Prompts and answers.
 
-use countersign_claude::message::{AssistantMessage, Event, Message, SystemMessage};
-use countersign_claude::session::Listed;
-use countersign_claude::{Client, Options, query};
+use countersign_claude::message::{ApiStreamEvent, AssistantMessage, Message, SystemMessage};
+use countersign_claude::session::ListSessionsOptions;
+use countersign_claude::{ClaudeClient, Options, query};
 
 use super::cell::in_a_cell;
 use super::world::World;
@@ -38,7 +38,7 @@ in_a_cell! {
 
     async fn each_turn_has_its_own_messages() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut slow = client.send("talk slowly").unwrap();
         while !matches!(slow.next().await.unwrap().unwrap(), Message::StreamEvent(_)) {}
         let next = client.send("say hello").unwrap();
@@ -49,7 +49,7 @@ in_a_cell! {
 
     async fn prompts_that_wait_together_are_answered_together() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut slow = client.send("talk slowly").unwrap();
         while !matches!(slow.next().await.unwrap().unwrap(), Message::StreamEvent(_)) {}
         let (one, two) = (client.send("say hello").unwrap(), client.send("say hello too").unwrap());
@@ -70,7 +70,7 @@ in_a_cell! {
     async fn a_turn_begins_with_what_the_session_has() {
         let world = World::new().await;
         let options = world.options().model("claude-sonnet-4-5").tools(["Read", "Bash"]);
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let mut turn = client.send("say hello").unwrap();
         let init = loop {
             let message = turn.next().await.unwrap().unwrap();
@@ -89,13 +89,13 @@ in_a_cell! {
     async fn partial_messages_add_up_to_the_whole() {
         let world = World::new().await;
         let options = world.options().include_partial_messages();
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let mut turn = client.send("write a.txt and think").unwrap();
         let (mut pieces, mut whole, mut events) = (String::new(), String::new(), 0);
         while let Some(message) = turn.next().await {
             match message.unwrap() {
                 Message::StreamEvent(piece) => {
-                    assert!(!matches!(piece.event, Event::Unknown(_)), "{}", piece.raw());
+                    assert!(!matches!(piece.event, ApiStreamEvent::Unknown(_)), "{}", piece.raw());
                     pieces.push_str(piece.text().unwrap_or_default());
                     events += 1;
                 }
@@ -128,7 +128,7 @@ in_a_cell! {
     async fn what_a_subagent_says_is_marked_as_its_own() {
         let world = World::new().await;
         let options = world.options().allowed_tools(["Bash"]).forward_subagent_text();
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let mut turn = client.send("wait for another").unwrap();
         let (mut below, mut above) = (Vec::new(), Vec::new());
         while let Some(message) = turn.next().await {
@@ -160,7 +160,7 @@ in_a_cell! {
 
     async fn a_one_shot_run_waits_for_its_subagent_in_the_background() {
         let world = World::new().await;
-        let options = world.options().can_use_tool(async |_| countersign_claude::Decision::allow());
+        let options = world.options().can_use_tool(async |_| countersign_claude::PermissionResult::allow());
         let mut run = query("delegate", options).await.unwrap();
         let mut results = Vec::new();
         while let Some(message) = run.next().await {
@@ -177,7 +177,7 @@ in_a_cell! {
             .options()
             .include_partial_messages()
             .permission_mode(countersign_claude::PermissionMode::AcceptEdits);
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let mut others = client.unsolicited();
         for prompt in ["say hello", "write a.txt and think", "three at once", "delegate", "/cost"] {
             let mut turn = client.send(prompt).unwrap();
@@ -211,7 +211,7 @@ in_a_cell! {
         let forked = ask_again(world.options().resume(id.clone()).fork_session()).await;
         assert_ne!(forked, id);
         assert_eq!(world.last_conversation(), ["say hello", "Hello there.", "say hello again"]);
-        assert_eq!(world.sessions().list(&Listed::all()).unwrap().len(), 2);
+        assert_eq!(world.sessions().list(&ListSessionsOptions::all()).unwrap().len(), 2);
     }
 
     async fn a_session_has_the_id_it_was_given() {
@@ -240,7 +240,7 @@ in_a_cell! {
         let schema = serde_json::json!({
             "type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"],
         });
-        let client = Client::connect(world.options().output_schema(schema)).await.unwrap();
+        let client = ClaudeClient::connect(world.options().output_schema(schema)).await.unwrap();
         let result = client.send("add it up").unwrap().result().await.unwrap();
         assert_eq!(result.structured_output, Some(serde_json::json!({"sum": 5})));
     }
@@ -277,13 +277,13 @@ async fn begin(world: &World) -> String {
 
 /// Says something more in a session and returns its id.
 async fn ask_again(options: Options) -> String {
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     let id = session_of(&client, "say hello again").await;
     client.close().await;
     id
 }
 
-async fn session_of(client: &Client, prompt: &str) -> String {
+async fn session_of(client: &ClaudeClient, prompt: &str) -> String {
     let mut turn = client.send(prompt).unwrap();
     let mut id = None;
     while let Some(message) = turn.next().await {
@@ -299,7 +299,7 @@ fn check_known(message: &Message) {
     assert!(!matches!(message, Message::Unknown(_)), "{}", message.raw());
     let is_unknown = matches!(message, Message::System(it) if **it == SystemMessage::Unknown);
     assert!(!is_unknown, "{}", message.raw());
-    assert_eq!(message.surprises(), [] as [&str; 0], "{}", message.raw());
+    assert_eq!(message.unexpected_fields(), [] as [&str; 0], "{}", message.raw());
 }
 
 pub(super) fn is_gone(pid: u32) -> bool {

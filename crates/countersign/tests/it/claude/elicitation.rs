@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use countersign_claude::permission::{Elicitation, ElicitationAnswer};
-use countersign_claude::{Client, McpServerConfig, Options};
+use countersign_claude::permission::{ElicitationAnswer, ElicitationRequest};
+use countersign_claude::{ClaudeClient, McpServerConfig, Options};
 use serde_json::json;
 
 use super::cell::in_a_cell;
@@ -17,7 +17,7 @@ in_a_cell! {
         let world = World::new().await;
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = asked.clone();
-        let options = polling(&world).on_elicitation(move |question: Elicitation| {
+        let options = polling(&world).on_elicitation(move |question: ElicitationRequest| {
             kept.lock().unwrap().push(question);
             let content = Some(json!({ "colour": "red" }));
             std::future::ready(ElicitationAnswer::Accept { content })
@@ -49,6 +49,6 @@ fn polling(world: &World) -> Options {
 }
 
 async fn ask(options: Options) -> String {
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     client.send("let the server ask").unwrap().text().await.unwrap()
 }

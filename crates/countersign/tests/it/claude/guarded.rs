@@ -348,7 +348,7 @@ impl World {
     }
 
     fn url(&self, server: &Serving, rest: &str) -> String {
-        let project = Project::of_root(path(&self.work())).id;
+        let project = Project::from_root(path(&self.work())).id;
         format!("{}/my/projects/{project}/{rest}", server.url)
     }
 

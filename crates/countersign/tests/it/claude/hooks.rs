@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use countersign_claude::{
-    Client, Decision, HookEvent, HookInput, HookMatcher, HookOutput, OnFailure, Options,
+    ClaudeClient, HookEvent, HookFailurePolicy, HookInput, HookMatcher, HookOutput, Options,
+    PermissionResult,
 };
 use serde_json::json;
 
@@ -50,7 +51,7 @@ in_a_cell! {
         let world = World::new().await;
         let options = world
             .options()
-            .can_use_tool(async |_| Decision::deny("asked after all"))
+            .can_use_tool(async |_| PermissionResult::deny("asked after all"))
             .hook(HookMatcher::new(HookEvent::PreToolUse, async |_: HookInput| HookOutput::allow()));
         assert_eq!(ask(options, "write a.txt").await, "Written.");
     }
@@ -96,7 +97,7 @@ in_a_cell! {
     }
 
     async fn a_hook_that_fails_lets_the_action_go_on_unless_it_is_to_block() {
-        for (on_failure, files) in [(OnFailure::Continue, vec!["a.txt"]), (OnFailure::Block, vec![])] {
+        for (on_failure, files) in [(HookFailurePolicy::Continue, vec!["a.txt"]), (HookFailurePolicy::Block, vec![])] {
             let world = World::new().await;
             let fails = HookMatcher::new(HookEvent::PreToolUse, async |_: HookInput| {
                 Err::<HookOutput, _>("broken".to_owned())
@@ -122,7 +123,7 @@ in_a_cell! {
         let refuse = HookMatcher::new(HookEvent::UserPromptSubmit, async |_: HookInput| {
             HookOutput::block("not this one")
         });
-        let client = Client::connect(world.options().hook(refuse)).await.unwrap();
+        let client = ClaudeClient::connect(world.options().hook(refuse)).await.unwrap();
         client.send("say hello").unwrap().result().await.unwrap();
         assert_eq!(world.requests().len(), 0);
     }
@@ -173,7 +174,7 @@ in_a_cell! {
 }
 
 async fn ask(options: Options, prompt: &str) -> String {
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     let said = client.send(prompt).unwrap().text().await.unwrap();
     client.close().await;
     said

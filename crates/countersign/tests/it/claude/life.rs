@@ -1,7 +1,7 @@
 //! How the CLI's process begins and ends.
 
 use countersign_claude::message::Message;
-use countersign_claude::{Client, ConnectError, SessionEnd, StreamError, TurnError, query};
+use countersign_claude::{ClaudeClient, ConnectError, SessionEnd, StreamError, TurnError, query};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::cell::in_a_cell;
@@ -16,7 +16,7 @@ in_a_cell! {
         ))
         .await;
         let options = world.options().include_partial_messages();
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let mut turn = client.send("say much").unwrap();
         let (mut bytes, mut longest, mut pieces, mut whole) = (0, 0, 0, 0);
         while let Some(message) = turn.next().await {
@@ -42,7 +42,7 @@ in_a_cell! {
              [[script]]\nprompt = 'hello'\n[[script.turn]]\nsay = 'Hello there.'\n"
         ))
         .await;
-        let client = Client::connect(world.options().line_limit(100_000)).await.unwrap();
+        let client = ClaudeClient::connect(world.options().line_limit(100_000)).await.unwrap();
         let mut turn = client.send("say much").unwrap();
         let mut oversize = 0;
         while let Some(message) = turn.next().await {
@@ -60,7 +60,7 @@ in_a_cell! {
 
     async fn a_cli_that_is_killed_ends_the_turn_at_once() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut turn = client.send("talk slowly").unwrap();
         while !matches!(turn.next().await.unwrap().unwrap(), Message::StreamEvent(_)) {}
         kill(client.pid().unwrap());
@@ -68,12 +68,12 @@ in_a_cell! {
         let TurnError::Ended(end @ SessionEnd::Exited { .. }) = ended else { panic!("{ended:?}") };
         assert!(end.to_string().contains("signal"), "{end}");
         assert!(client.send("say hello").is_err());
-        assert_eq!(client.ended(), Some(end));
+        assert_eq!(client.end_reason(), Some(end));
     }
 
     async fn what_a_dropped_client_started_is_gone() {
         let world = World::new().await;
-        let client = Client::connect(world.options().allowed_tools(["Bash"])).await.unwrap();
+        let client = ClaudeClient::connect(world.options().allowed_tools(["Bash"])).await.unwrap();
         let pid = client.pid().unwrap();
         let turn = client.send("run tail -f /dev/null").unwrap();
         while descendants(pid).iter().all(|(_, name)| name != "tail") {
@@ -99,7 +99,7 @@ in_a_cell! {
 
     async fn a_connection_that_is_given_up_leaves_no_process() {
         let world = World::new().await;
-        let mut connecting = Box::pin(Client::connect(world.options()));
+        let mut connecting = Box::pin(ClaudeClient::connect(world.options()));
         // Far enough for the process to be there, and not for its answer.
         let pid = loop {
             tokio::select! {
@@ -120,14 +120,14 @@ in_a_cell! {
     async fn a_program_that_is_not_there_is_named_at_once() {
         let world = World::new().await;
         let options = world.options().cli_path("/nowhere/claude");
-        let why = Client::connect(options).await.unwrap_err();
+        let why = ClaudeClient::connect(options).await.unwrap_err();
         assert!(matches!(why, ConnectError::Launch(_)), "{why:?}");
         assert!(why.to_string().contains("/nowhere/claude"), "{why}");
     }
 
     async fn a_folder_that_is_not_there_is_named_and_not_the_program() {
         let world = World::new().await;
-        let why = Client::connect(world.options().cwd("/nowhere/at/all")).await.unwrap_err();
+        let why = ClaudeClient::connect(world.options().cwd("/nowhere/at/all")).await.unwrap_err();
         assert!(matches!(why, ConnectError::Launch(_)), "{why:?}");
         assert!(why.to_string().contains("/nowhere/at/all"), "{why}");
     }
@@ -135,7 +135,7 @@ in_a_cell! {
     async fn a_cli_that_ends_before_it_begins_says_why() {
         let world = World::new().await;
         let options = world.options().extra_arg("never-heard-of", None);
-        let why = Client::connect(options).await.unwrap_err();
+        let why = ClaudeClient::connect(options).await.unwrap_err();
         assert!(matches!(why, ConnectError::Ended(_)), "{why:?}");
         assert!(why.to_string().contains("never-heard-of"), "{why}");
     }
@@ -143,7 +143,7 @@ in_a_cell! {
     async fn a_session_that_does_not_exist_is_not_resumed() {
         let world = World::new().await;
         let options = world.options().resume("5a5a5a5a-1111-4222-8333-444444444444");
-        let why = match Client::connect(options).await {
+        let why = match ClaudeClient::connect(options).await {
             Err(why) => why.to_string(),
             Ok(client) => client.send("say hello").unwrap().text().await.unwrap_err().to_string(),
         };
@@ -156,7 +156,7 @@ in_a_cell! {
         client.send("say hello").unwrap().text().await.unwrap();
         let exit = client.close().await;
         assert_eq!(exit.to_string(), "with code 0");
-        let listed = world.sessions().list(&countersign_claude::session::Listed::all()).unwrap();
+        let listed = world.sessions().list(&countersign_claude::session::ListSessionsOptions::all()).unwrap();
         assert_eq!(world.sessions().messages(&listed[0].id.to_string()).unwrap().len(), 2);
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use countersign_claude::message::Message;
 use countersign_claude::permission::{PermissionRule, RuleBehavior, UpdateDestination};
 use countersign_claude::{
-    ApprovalBridge, BridgeEvent, Client, Decision, Options, PermissionMode, PermissionUpdate,
-    ToolRequest, TurnError,
+    ApprovalBridge, BridgeEvent, ClaudeClient, Options, PermissionMode, PermissionResult,
+    PermissionUpdate, ToolRequest, TurnError,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, Notify, mpsc};
@@ -17,7 +17,7 @@ use super::world::World;
 in_a_cell! {
     async fn an_allowed_call_runs() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::allow());
+        let (options, asked) = watched(world.options(), |_| PermissionResult::allow());
         assert_eq!(ask(options, "write a.txt").await, "Written.");
         assert_eq!(world.files(), ["a.txt"]);
         let asked = asked.lock().unwrap();
@@ -31,7 +31,7 @@ in_a_cell! {
 
     async fn a_denied_call_does_not_run_and_the_model_reads_why() {
         let world = World::new().await;
-        let (options, _) = watched(world.options(), |_| Decision::deny("not today"));
+        let (options, _) = watched(world.options(), |_| PermissionResult::deny("not today"));
         assert_eq!(ask(options, "write a.txt").await, "It was not allowed: not today");
         assert_eq!(world.files(), [] as [&str; 0]);
     }
@@ -41,7 +41,7 @@ in_a_cell! {
         let (options, _) = watched(world.options(), |request| {
             let mut input = request.input.clone();
             input.insert("command".to_owned(), json!("mkdir changed && echo changed"));
-            Decision::allow_with(input)
+            PermissionResult::allow_with(input)
         });
         assert_eq!(ask(options, "run mkdir original").await, "It said: changed");
         assert_eq!(world.files(), ["changed"]);
@@ -49,8 +49,8 @@ in_a_cell! {
 
     async fn a_denial_can_end_the_turn_and_the_session_goes_on() {
         let world = World::new().await;
-        let (options, _) = watched(world.options(), |_| Decision::deny_and_interrupt("stop"));
-        let client = Client::connect(options).await.unwrap();
+        let (options, _) = watched(world.options(), |_| PermissionResult::deny_and_interrupt("stop"));
+        let client = ClaudeClient::connect(options).await.unwrap();
         let result = client.send("write a.txt").unwrap().result().await.unwrap();
         assert!(result.is_error);
         assert_eq!(world.files(), [] as [&str; 0]);
@@ -61,9 +61,9 @@ in_a_cell! {
         let world = World::new().await;
         let (options, asked) = watched(world.options(), |request| {
             assert!(!request.suggestions.is_empty());
-            Decision::allow_always(request.suggestions.clone())
+            PermissionResult::allow_always(request.suggestions.clone())
         });
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         client.send("write a.txt").unwrap().text().await.unwrap();
         client.send("write b.txt").unwrap().text().await.unwrap();
         assert_eq!(asked.lock().unwrap().len(), 1);
@@ -77,13 +77,13 @@ in_a_cell! {
                 tool_name: "Bash".to_owned(),
                 rule_content: Some("mkdir:*".to_owned()),
             };
-            Decision::allow_always(vec![PermissionUpdate::AddRules {
+            PermissionResult::allow_always(vec![PermissionUpdate::AddRules {
                 rules: vec![rule],
                 behavior: RuleBehavior::Allow,
                 destination: UpdateDestination::Session,
             }])
         });
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         client.send("run mkdir one").unwrap().text().await.unwrap();
         client.send("run mkdir two").unwrap().text().await.unwrap();
         assert_eq!(asked.lock().unwrap().len(), 1);
@@ -92,7 +92,7 @@ in_a_cell! {
 
     async fn an_allowed_tool_is_not_asked_about() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::deny("never"));
+        let (options, asked) = watched(world.options(), |_| PermissionResult::deny("never"));
         let options = options.allowed_tools(["Write"]);
         assert_eq!(options.shadowed_tools(), ["Write"]);
         assert_eq!(ask(options, "write a.txt").await, "Written.");
@@ -101,14 +101,14 @@ in_a_cell! {
 
     async fn a_command_that_only_reads_is_not_asked_about() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::deny("never"));
+        let (options, asked) = watched(world.options(), |_| PermissionResult::deny("never"));
         assert_eq!(ask(options, "run echo hi").await, "It said: hi");
         assert!(asked.lock().unwrap().is_empty());
     }
 
     async fn a_disallowed_tool_is_not_there_at_all() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::allow());
+        let (options, asked) = watched(world.options(), |_| PermissionResult::allow());
         ask(options.disallowed_tools(["Write"]), "write a.txt").await;
         assert!(asked.lock().unwrap().is_empty());
         assert_eq!(world.files(), [] as [&str; 0]);
@@ -119,9 +119,9 @@ in_a_cell! {
 
     async fn a_scoped_denial_holds_and_the_rest_is_asked_about() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::allow());
+        let (options, asked) = watched(world.options(), |_| PermissionResult::allow());
         let client =
-            Client::connect(options.disallowed_tools(["Bash(mkdir no:*)"])).await.unwrap();
+            ClaudeClient::connect(options.disallowed_tools(["Bash(mkdir no:*)"])).await.unwrap();
         client.send("run mkdir no").unwrap().text().await.unwrap();
         client.send("run mkdir yes").unwrap().text().await.unwrap();
         assert_eq!(world.files(), ["yes"]);
@@ -141,7 +141,7 @@ in_a_cell! {
     async fn who_never_asks_denies() {
         let world = World::new().await;
         let options = world.options().permission_mode(PermissionMode::DontAsk);
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let result = client.send("write a.txt").unwrap().result().await.unwrap();
         let denied: Vec<_> =
             result.permission_denials.iter().map(|denial| denial.tool_name.as_str()).collect();
@@ -155,7 +155,7 @@ in_a_cell! {
             assert_eq!(request.tool_name, "AskUserQuestion");
             let mut input = request.input.clone();
             input.insert("answers".to_owned(), json!({"Which colour?": "Red"}));
-            Decision::allow_with(input)
+            PermissionResult::allow_with(input)
         });
         let said = ask(options, "ask me").await;
         assert!(said.contains(r#""Which colour?"="Red""#), "{said}");
@@ -163,7 +163,7 @@ in_a_cell! {
 
     async fn a_plan_is_approved_by_the_callback() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::allow());
+        let (options, asked) = watched(world.options(), |_| PermissionResult::allow());
         let said = ask(options.permission_mode(PermissionMode::Plan), "plan something").await;
         assert!(said.starts_with("Planned: User has approved"), "{said}");
         assert_eq!(asked.lock().unwrap()[0].tool_name, "ExitPlanMode");
@@ -171,7 +171,7 @@ in_a_cell! {
 
     async fn a_call_of_a_subagent_says_whose_it_is() {
         let world = World::new().await;
-        let (options, asked) = watched(world.options(), |_| Decision::allow());
+        let (options, asked) = watched(world.options(), |_| PermissionResult::allow());
         ask(options, "wait for another").await;
         let asked = asked.lock().unwrap();
         let agents: Vec<_> =
@@ -190,10 +190,10 @@ in_a_cell! {
             async move {
                 told.send(()).unwrap();
                 held.notified().await;
-                Decision::allow()
+                PermissionResult::allow()
             }
         });
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let turn = client.send("write a.txt").unwrap();
         waiting.recv().await.unwrap();
         // The CLI waits for the decision; it still answers.
@@ -217,7 +217,7 @@ in_a_cell! {
             let both = both.clone();
             async move {
                 both.wait().await;
-                Decision::allow()
+                PermissionResult::allow()
             }
         });
         let said = ask(options, &format!("look at both in {}", outside.display())).await;
@@ -234,7 +234,7 @@ in_a_cell! {
                 std::future::pending().await
             }
         });
-        let client = Client::connect(options).await.unwrap();
+        let client = ClaudeClient::connect(options).await.unwrap();
         let turn = client.send("write a.txt").unwrap();
         let cancelled = waiting.recv().await.unwrap();
         client.interrupt().await.unwrap();
@@ -247,7 +247,7 @@ in_a_cell! {
         let world = World::new().await;
         let options = world.options().can_use_tool(async |request: ToolRequest| {
             assert_eq!(request.tool_name, "Never");
-            Decision::allow()
+            PermissionResult::allow()
         });
         let said = ask(options, "write a.txt").await;
         assert!(said.starts_with("It was not allowed"), "{said}");
@@ -270,21 +270,21 @@ in_a_cell! {
         let bridge = ApprovalBridge::new(std::time::Duration::from_mins(5));
         let mut events = bridge.subscribe();
         let client =
-            Client::connect(world.options().can_use_tool(bridge.clone())).await.unwrap();
+            ClaudeClient::connect(world.options().can_use_tool(bridge.clone())).await.unwrap();
         let turn = client.send("write a.txt").unwrap();
         let BridgeEvent::Asked(asked) = events.recv().await.unwrap() else {
             panic!("nobody was asked")
         };
         assert_eq!(bridge.pending().len(), 1);
         assert_eq!(asked.tool_name, "Write");
-        bridge.decide(&asked.id, Decision::allow()).unwrap();
+        bridge.decide(&asked.id, PermissionResult::allow()).unwrap();
         assert_eq!(turn.text().await.unwrap(), "Written.");
-        assert!(bridge.decide(&asked.id, Decision::deny("too late")).is_err());
+        assert!(bridge.decide(&asked.id, PermissionResult::deny("too late")).is_err());
     }
 
     async fn a_prompt_that_was_taken_back_has_no_result() {
         let world = World::new().await;
-        let client = Client::connect(world.options().include_partial_messages()).await.unwrap();
+        let client = ClaudeClient::connect(world.options().include_partial_messages()).await.unwrap();
         let mut slow = client.send("talk slowly").unwrap();
         while !matches!(slow.next().await.unwrap().unwrap(), Message::StreamEvent(_)) {}
         let queued = client.send("say hello").unwrap();
@@ -301,7 +301,7 @@ type Asked = Arc<Mutex<Vec<ToolRequest>>>;
 /// Decides by `decide`, and keeps what was asked.
 fn watched(
     options: Options,
-    decide: impl Fn(&ToolRequest) -> Decision + Send + Sync + 'static,
+    decide: impl Fn(&ToolRequest) -> PermissionResult + Send + Sync + 'static,
 ) -> (Options, Asked) {
     let asked = Asked::default();
     let kept = asked.clone();
@@ -314,7 +314,7 @@ fn watched(
 }
 
 async fn ask(options: Options, prompt: &str) -> String {
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     let said = client.send(prompt).unwrap().text().await.unwrap();
     client.close().await;
     said

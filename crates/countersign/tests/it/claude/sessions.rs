@@ -1,7 +1,7 @@
 //! Sessions that the real CLI wrote, and what it makes of them after they were changed here.
 
 use countersign_claude::message::Message;
-use countersign_claude::session::{Fork, Listed, SessionError};
+use countersign_claude::session::{ForkSessionOptions, ListSessionsOptions, SessionError};
 
 use super::cell::in_a_cell;
 use super::world::World;
@@ -10,7 +10,7 @@ in_a_cell! {
     async fn a_session_of_the_cli_is_listed_and_read() {
         let world = World::new().await;
         let id = begin(&world).await;
-        let listed = world.sessions().list(&Listed::all().directory(world.work())).unwrap();
+        let listed = world.sessions().list(&ListSessionsOptions::all().directory(world.work())).unwrap();
         let info = world.sessions().info(&id).unwrap();
         assert_eq!(listed, std::slice::from_ref(&info));
         assert_eq!(info.id.to_string(), id);
@@ -27,7 +27,7 @@ in_a_cell! {
             let folder = world.work().join(name);
             std::fs::create_dir(&folder).unwrap();
             let result = world.cli(&folder, &["say hello"]).await.unwrap();
-            let listed = world.sessions().list(&Listed::all().directory(&folder)).unwrap();
+            let listed = world.sessions().list(&ListSessionsOptions::all().directory(&folder)).unwrap();
             let ids: Vec<_> = listed.iter().map(|info| info.id.to_string()).collect();
             assert_eq!(ids, [result["session_id"].as_str().unwrap()], "{}", folder.display());
         }
@@ -79,7 +79,7 @@ in_a_cell! {
     async fn a_forked_session_is_resumed_by_the_cli_and_leaves_the_first_alone() {
         let world = World::new().await;
         let id = begin(&world).await;
-        let fork = world.sessions().fork(&id, &Fork::whole()).unwrap().to_string();
+        let fork = world.sessions().fork(&id, &ForkSessionOptions::new()).unwrap().to_string();
         assert_eq!(resume(&world, &fork).await, fork);
         assert_eq!(world.last_conversation(), ["say hello", "Hello there.", "say hello again"]);
         assert_eq!(spoken(&world, &id), ["say hello", "Hello there."]);
@@ -87,7 +87,7 @@ in_a_cell! {
         assert_eq!(spoken(&world, &fork), all);
         let mut summaries: Vec<_> = world
             .sessions()
-            .list(&Listed::all())
+            .list(&ListSessionsOptions::all())
             .unwrap()
             .into_iter()
             .map(|info| info.summary)
@@ -102,7 +102,7 @@ in_a_cell! {
         resume(&world, &id).await;
         let messages = world.sessions().messages(&id).unwrap();
         let answer = messages[1].uuid().unwrap().to_owned();
-        let fork = world.sessions().fork(&id, &Fork::whole().up_to(answer)).unwrap().to_string();
+        let fork = world.sessions().fork(&id, &ForkSessionOptions::new().up_to(answer)).unwrap().to_string();
         assert_eq!(spoken(&world, &fork), ["say hello", "Hello there."]);
         resume(&world, &fork).await;
         assert_eq!(world.last_conversation(), ["say hello", "Hello there.", "say hello again"]);
@@ -112,7 +112,7 @@ in_a_cell! {
         let world = World::new().await;
         let id = begin(&world).await;
         world.sessions().delete(&id).unwrap();
-        assert_eq!(world.sessions().list(&Listed::all()).unwrap(), []);
+        assert_eq!(world.sessions().list(&ListSessionsOptions::all()).unwrap(), []);
         assert!(matches!(world.sessions().messages(&id), Err(SessionError::NotFound(_))));
         let resume = ["say hello again", &format!("--resume={id}")];
         let said = world.cli(&world.work(), &resume).await.unwrap_err();

@@ -1,6 +1,8 @@
 //! Tools that run in this very process.
 
-use countersign_claude::{Client, Decision, McpServer, Options, Tool, ToolOutput};
+use countersign_claude::{
+    ClaudeClient, McpServer, Options, PermissionResult, SdkMcpTool, SdkMcpToolOutput,
+};
 
 use super::cell::in_a_cell;
 use super::world::World;
@@ -32,23 +34,23 @@ in_a_cell! {
             .sdk_mcp_server(calc())
             .can_use_tool(async |request: countersign_claude::ToolRequest| {
                 assert_eq!(request.mcp_server.map(|server| server.name).as_deref(), Some("calc"));
-                Decision::deny("no sums")
+                PermissionResult::deny("no sums")
             });
         assert_eq!(ask(options, "ask the server").await, "The server said: no sums");
     }
 
     async fn a_tool_that_fails_tells_the_model_and_the_session_goes_on() {
         for tool in [
-            Tool::new("add", "Adds", async |_: Sum, _| ToolOutput::error("out of numbers")),
-            Tool::new("add", "Adds", async |sum: Sum, _| {
+            SdkMcpTool::new("add", "Adds", async |_: Sum, _| SdkMcpToolOutput::error("out of numbers")),
+            SdkMcpTool::new("add", "Adds", async |sum: Sum, _| {
                 assert_eq!(sum.a, 1, "out of numbers");
-                ToolOutput::text("?")
+                SdkMcpToolOutput::text("?")
             }),
         ] {
             let world = World::new().await;
             let server = McpServer::new("calc", "1.0.0").tool(tool);
             let options = world.options().sdk_mcp_server(server).allowed_tools(["mcp__calc__add"]);
-            let client = Client::connect(options).await.unwrap();
+            let client = ClaudeClient::connect(options).await.unwrap();
             let said = client.send("ask the server").unwrap().text().await.unwrap();
             assert!(said.contains("out of numbers") || said.contains("panicked"), "{said}");
             assert_eq!(client.send("say hello").unwrap().text().await.unwrap(), "Hello there.");
@@ -57,7 +59,7 @@ in_a_cell! {
 
     async fn a_server_in_this_process_is_connected() {
         let world = World::new().await;
-        let client = Client::connect(world.options().sdk_mcp_server(calc())).await.unwrap();
+        let client = ClaudeClient::connect(world.options().sdk_mcp_server(calc())).await.unwrap();
         client.send("say hello").unwrap().text().await.unwrap();
         let servers = client.mcp_status().await.unwrap();
         let states: Vec<_> =
@@ -67,13 +69,14 @@ in_a_cell! {
 }
 
 fn calc() -> McpServer {
-    let add =
-        Tool::new("add", "Adds", async |sum: Sum, _| ToolOutput::text((sum.a + sum.b).to_string()));
+    let add = SdkMcpTool::new("add", "Adds", async |sum: Sum, _| {
+        SdkMcpToolOutput::text((sum.a + sum.b).to_string())
+    });
     // Else the CLI tells the model of it only when the model searches for tools.
     McpServer::new("calc", "1.0.0").tool(add.meta("anthropic/alwaysLoad", true))
 }
 
 async fn ask(options: Options, prompt: &str) -> String {
-    let client = Client::connect(options).await.unwrap();
+    let client = ClaudeClient::connect(options).await.unwrap();
     client.send(prompt).unwrap().text().await.unwrap()
 }

@@ -44,7 +44,7 @@ in_a_cell! {
 
 /// Waits until as many are ready as are kept.
 async fn filled(pool: &WarmPool) {
-    while pool.ready() < LIMITS.ready {
+    while pool.ready_count() < LIMITS.ready {
         tokio::task::yield_now().await;
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use countersign_agent::scripted::RecordedRequest;
 use countersign_agent::{Scenario, ScriptedModel};
-use countersign_claude::session::Sessions;
-use countersign_claude::{Client, Options};
+use countersign_claude::session::StoredSessions;
+use countersign_claude::{ClaudeClient, Options};
 use countersign_gate::SystemClock;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -50,8 +50,8 @@ impl World {
         self.home.path().join("work")
     }
 
-    pub(crate) fn sessions(&self) -> Sessions {
-        Sessions::at(self.home.path().join(".claude"))
+    pub(crate) fn sessions(&self) -> StoredSessions {
+        StoredSessions::from_config_dir(self.home.path().join(".claude"))
     }
 
     /// All the CLI has for an environment.
@@ -74,8 +74,8 @@ impl World {
             .fold(options, |options, (name, value)| options.env(name, value))
     }
 
-    pub(crate) async fn client(&self) -> Client {
-        Client::connect(self.options()).await.unwrap()
+    pub(crate) async fn client(&self) -> ClaudeClient {
+        ClaudeClient::connect(self.options()).await.unwrap()
     }
 
     /// What is in the folder the CLI works in.

@@ -1,7 +1,7 @@
 //! What the rules answer at once, without a server.
 
-use countersign_core::Outcome;
-use countersign_gate::{Origin, RuleDraft};
+use countersign_core::VerdictAction;
+use countersign_gate::{RuleDraft, StoredRuleOrigin};
 use serde_json::{Value, json};
 
 use super::world::{SESSION, World, answer};
@@ -203,14 +203,16 @@ async fn rules_that_the_server_keeps_hold_while_it_is_stopped() {
         expires_at: None,
     };
     let drafts = vec![
-        draft(Outcome::Deny, "Bash(git status)"),
-        draft(Outcome::Ask, "Read(/ask-me.txt)"),
-        draft(Outcome::Allow, "Bash(npm run lint)"),
+        draft(VerdictAction::Deny, "Bash(git status)"),
+        draft(VerdictAction::Ask, "Read(/ask-me.txt)"),
+        draft(VerdictAction::Allow, "Bash(npm run lint)"),
     ];
-    gate.grant(&world.project(), None, Origin::Page, drafts, "ana").await.unwrap();
-    let granted = vec![draft(Outcome::Allow, "Bash(make)")];
+    gate.grant(&world.project(), None, StoredRuleOrigin::Page, drafts, "ana").await.unwrap();
+    let granted = vec![draft(VerdictAction::Allow, "Bash(make)")];
     let session = SESSION.into();
-    gate.grant(&world.project(), Some(&session), Origin::Page, granted, "ana").await.unwrap();
+    gate.grant(&world.project(), Some(&session), StoredRuleOrigin::Page, granted, "ana")
+        .await
+        .unwrap();
     let of_command = |command: &str| world.event("Bash", json!({ "command": command }));
     let check = |event: &Value, decision: &str| {
         let (said, why) = world.decides(event);

@@ -126,7 +126,7 @@ async fn what_a_person_changed_runs_as_changed_unless_the_rules_here_deny_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_input_that_comes_back_masked_is_the_one_that_was_sent() {
     let secret = "export TOKEN=sk-ant-api03-abcdefghijklmnop && make";
-    let masked = countersign_core::masked(&json!({ "command": secret }));
+    let masked = countersign_core::mask_input(&json!({ "command": secret }));
     assert_ne!(masked["command"], secret);
     let fake = Fake::that(Say::Status("approved", json!({"tool_input": masked}))).await;
     let world = Arc::new(World::at(&fake.url));

@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use std::sync::Arc;
 
 use countersign_core::ProjectId;
-use countersign_gate::{DatabaseUrl, Gate, Project, Rulebook, Settings, SystemClock};
+use countersign_gate::{DatabaseUrl, Gate, GateSettings, Project, Rulebook, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -53,7 +53,7 @@ impl World {
     }
 
     pub(super) fn project(&self) -> ProjectId {
-        Project::of_root(self.work().to_str().unwrap()).id
+        Project::from_root(self.work().to_str().unwrap()).id
     }
 
     /// A gate on the database that the hook looks at, as a server holds it.
@@ -61,7 +61,9 @@ impl World {
         std::fs::create_dir_all(self.data()).unwrap();
         let database = DatabaseUrl::Sqlite(self.data().join("countersign.db"));
         let rulebook = Arc::new(Rulebook::none());
-        Gate::open(Settings::of(database), Arc::new(SystemClock), rulebook).await.unwrap()
+        Gate::open(GateSettings::for_database(database), Arc::new(SystemClock), rulebook)
+            .await
+            .unwrap()
     }
 
     pub(super) fn event(&self, tool: &str, input: Value) -> Value {

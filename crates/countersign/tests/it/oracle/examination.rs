@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use countersign_core::{Place, Special};
+use countersign_core::{PathClass, SensitiveKind};
 use serde_json::json;
 
 use super::jail::{CommandOutput, JailedCommand, program_path, run_in_jail};
@@ -181,8 +181,8 @@ impl<'a> Examiner<'a> {
     /// Returns whether an edit may have changed a path: predicted, inside, and nothing special.
     fn may_change(&self, path: &Path, command: &AllowedCommand) -> bool {
         let full = self.world.mount().join(path);
-        let special = Place::of(&full, &[self.world.workspace()]).special;
-        let is_plain = !matches!(special, Some(Special::Protected | Special::Secret));
+        let special = PathClass::from_path(&full, &[self.world.workspace()]).special;
+        let is_plain = !matches!(special, Some(SensitiveKind::Protected | SensitiveKind::Secret));
         let is_predicted = command
             .predicted_changes
             .iter()
@@ -215,7 +215,7 @@ impl<'a> Examiner<'a> {
         }
         let leave = TraceLeave {
             writes: self.mode == OracleMode::AcceptEdits,
-            compares_secrets: !self.compares_sides && command.command.starts_with("git "),
+            compares_secrets: !self.compares_sides && runs_git(&command.command),
         };
         let trace = first.trace.as_ref()?;
         let seen = find_unpredicted(trace, self.world, &command.predicted_paths, leave)?;
@@ -298,4 +298,9 @@ fn resolve_lexically(path: &Path) -> PathBuf {
         }
         resolved
     })
+}
+
+/// Whether a command runs git, be it behind a wrapper.
+fn runs_git(command: &str) -> bool {
+    command.split_whitespace().any(|word| word == "git" || word.ends_with("/git"))
 }

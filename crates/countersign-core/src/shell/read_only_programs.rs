@@ -1,0 +1,77 @@
+//! The read-only programs, as data. Adding one is adding an entry with its examples.
+//!
+//! Left out on purpose: network tools, interpreters, pagers, whatever shows the environment,
+//! options that write, run or read a list of further files, and options that follow links while
+//! walking. Version managers answer `--version` by running what the project asks for (`rustup`,
+//! `yarn`, `pnpm`, `go`), so a version is proven only of the program itself.
+
+mod find;
+mod found_names;
+mod git;
+mod programs;
+
+pub(super) use self::found_names::found_names;
+use super::CommandWord;
+use super::argument_grammar::{self, MachineView, ProgramSpec};
+use crate::Effect;
+
+/// What the table says of a call.
+pub(super) enum ReadOnlyProof {
+    /// It only reads, and this.
+    Reads(Vec<Effect>),
+    /// The program is listed, these arguments are not.
+    Unproven(String),
+    /// The program is not listed.
+    Unlisted,
+}
+
+/// Returns whether a listed program is one that the shell does itself.
+pub(super) fn is_builtin(name: &str) -> bool {
+    programs::ALL.iter().any(|entry| entry.builtin && entry.names.contains(&name))
+}
+
+/// Looks a call up.
+pub(super) fn prove(name: &str, args: &[CommandWord], eye: MachineView<'_>) -> ReadOnlyProof {
+    match name {
+        "find" => proof(find::prove_find(args, eye)),
+        "git" => proof(git::prove_git(args, eye)),
+        _ => first_that_fits(programs::ALL, name, args, eye),
+    }
+}
+
+fn proof(result: Result<Vec<Effect>, String>) -> ReadOnlyProof {
+    result.map_or_else(ReadOnlyProof::Unproven, ReadOnlyProof::Reads)
+}
+
+/// A name may have several entries, for several ways of using it.
+fn first_that_fits(
+    entries: &[ProgramSpec],
+    name: &str,
+    args: &[CommandWord],
+    eye: MachineView<'_>,
+) -> ReadOnlyProof {
+    let mut found = ReadOnlyProof::Unlisted;
+    let fitting = |entry: &&ProgramSpec| entry.names.contains(&name) && entry.is_meant(args);
+    for entry in entries.iter().filter(fitting) {
+        match argument_grammar::apply(entry, args, eye) {
+            Ok(effects) => return ReadOnlyProof::Reads(effects),
+            Err(_) if entry.may_change => {}
+            Err(why) => found = ReadOnlyProof::Unproven(why),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+pub(super) fn examples() -> impl Iterator<Item = (&'static str, bool)> {
+    let entries = programs::ALL.iter().chain(git::ALL);
+    entries.flat_map(|entry| {
+        let ok = entry.ok.iter().map(|example| (*example, true));
+        ok.chain(entry.not.iter().map(|example| (*example, false)))
+    })
+}
+
+#[cfg(test)]
+pub(super) fn names() -> std::collections::BTreeSet<&'static str> {
+    programs::ALL.iter().flat_map(|entry| entry.names).copied().collect()
+}
