@@ -1,6 +1,8 @@
 // Every address of the page. What is shown is in the address, so reload and back work.
+import { QueryClientProvider } from "@tanstack/react-query";
 import { Redirect, Route, Switch } from "wouter";
 
+import { queryClient } from "./api/query-client";
 import { useProjectId, withProject } from "./lib/project-address";
 import { AgentPage } from "./routes/agent-page";
 import { HistoryPage } from "./routes/history-page";
@@ -13,6 +15,14 @@ function ToConversations() {
 }
 
 export function Routes() {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Pages />
+    </QueryClientProvider>
+  );
+}
+
+function Pages() {
   return (
     <Switch>
       {/* One route, so that the page stays mounted when a new conversation gets its name. */}

@@ -10,6 +10,10 @@ export function inProject(projectId: string, path: string): string {
 /** The server does not know us: only the sign-in link helps. */
 export class NotSignedIn extends Error {
   override name = "NotSignedIn";
+
+  constructor() {
+    super("you are signed out; open the sign-in link again");
+  }
 }
 
 /** The server understood and said no. */
@@ -28,6 +32,11 @@ export class Refused extends Error {
   }
 }
 
+/** Why a call failed, in words that fit behind a colon. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 interface ErrorView {
   code?: string;
   message?: string;
@@ -42,7 +51,7 @@ export async function call<T>(method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE
     credentials: "same-origin",
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (response.status === 401) throw new NotSignedIn("not signed in");
+  if (response.status === 401) throw new NotSignedIn();
   if (!response.ok) throw new Refused(response.status, await errorOf(response));
   return (await response.json()) as T;
 }

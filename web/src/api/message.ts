@@ -20,7 +20,7 @@ export type ToolStateMessage = Extract<ServerMessage, { type: "tool_state" }>;
 /** A call that runs elsewhere has written some more; live, so never sent twice. */
 export type ToolOutputMessage = Extract<ServerMessage, { type: "tool_output" }>;
 /** Who asks and who runs it: our agent here, our agent by way of a client, or another program by itself. */
-export type Origin = Schemas["Origin"];
+export type Origin = Schemas["CallOrigin"];
 export type AllowedDecision = Schemas["AllowedDecision"];
 /** What "don't ask again" could mean for a call. */
 export type Proposal = Schemas["ProposalView"];
@@ -30,7 +30,7 @@ export type ChangedFile = Schemas["FileView"];
 export type Outcome = Schemas["RuleEffect"];
 export type ApprovalStatus = Schemas["RequestStatus"];
 export type RiskLevel = Schemas["RiskLevel"];
-export type PermissionMode = Schemas["PermissionMode"];
+export type PermissionMode = Schemas["RunPermissionMode"];
 export type ModeView = Schemas["ModeView"];
 export type SessionView = Schemas["SessionView"];
 export type SessionList = Schemas["SessionList"];
@@ -53,18 +53,6 @@ export type Previewed = Pick<
 
 export function previewOf(request: Pick<Previewed, "preview_data">): PreviewFacts {
   return request.preview_data;
-}
-
-/** Reads one frame; `null` for anything that is not a message, which the page then ignores. */
-export function parseMessage(data: unknown): ServerMessage | null {
-  if (typeof data !== "string") return null;
-  try {
-    const value: unknown = JSON.parse(data);
-    const isMessage = typeof value === "object" && value !== null && "type" in value;
-    return isMessage ? (value as ServerMessage) : null;
-  } catch {
-    return null;
-  }
 }
 
 const APPROVALS: ReadonlySet<ServerMessage["type"]> = new Set([

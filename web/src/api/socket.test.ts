@@ -25,7 +25,10 @@ class FakeWebSocket extends EventTarget {
     this.dispatchEvent(new Event("open"));
   }
   receive(...messages: ServerMessage[]) {
-    for (const message of messages) this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }));
+    for (const message of messages) this.receiveRaw(JSON.stringify(message));
+  }
+  receiveRaw(data: string) {
+    this.dispatchEvent(new MessageEvent("message", { data }));
   }
   break(how: CloseEventInit = {}) {
     this.readyState = 3;
@@ -35,6 +38,7 @@ class FakeWebSocket extends EventTarget {
 
 let events: SocketEvent[];
 let socket: AgentSocket;
+let problems: string[];
 let signedIn: boolean;
 
 beforeEach(() => {
@@ -42,10 +46,12 @@ beforeEach(() => {
   vi.stubGlobal("WebSocket", FakeWebSocket);
   FakeWebSocket.all = [];
   events = [];
+  problems = [];
   signedIn = true;
   socket = createAgentSocket({
     urlOf: () => "ws://test/",
     onEvent: (event) => events.push(event),
+    onProblem: (problem) => problems.push(problem),
     isSignedIn: () => Promise.resolve(signedIn),
     random: () => 1,
   });
@@ -166,10 +172,30 @@ test("late messages of a connection that was given up are ignored", () => {
   expect(FakeWebSocket.all).toHaveLength(2);
 });
 
-test("frames that are no messages are ignored", () => {
+test("a frame that cannot be read is reported, left out, and the connection goes on", () => {
   socket.open("s1", "default");
   latest().accept();
-  latest().dispatchEvent(new MessageEvent("message", { data: "{" }));
-  latest().dispatchEvent(new MessageEvent("message", { data: "7" }));
-  expect(links()).toEqual(["connecting"]);
+  latest().receiveRaw("{");
+  latest().receiveRaw("7");
+  latest().receiveRaw(JSON.stringify({ ...approvalRequest(), digest: undefined }));
+  expect(events.filter((event) => event.type !== "link")).toEqual([]);
+  expect(problems).toEqual([
+    "it is not an object with a `type`",
+    "it is not an object with a `type`",
+    "`digest` of `tool_approval_request` is missing or of another kind",
+  ]);
+  latest().receive(resumedMessage(), caughtUpMessage());
+  expect(links()).toEqual(["connecting", "catching-up", "live"]);
+});
+
+test("messages of unknown types are ignored, with one warning for all of them", () => {
+  const warn = vi.spyOn(console, "warn").mockReturnValue(undefined);
+  socket.open("s1", "default");
+  latest().accept();
+  latest().receiveRaw('{"type":"weather"}');
+  latest().receiveRaw('{"type":"system","subtype":"weather","content":{}}');
+  expect(events.filter((event) => event.type !== "link")).toEqual([]);
+  expect(problems).toEqual([]);
+  expect(warn).toHaveBeenCalledExactlyOnceWith("Countersign: messages of the unknown type weather are ignored");
+  warn.mockRestore();
 });

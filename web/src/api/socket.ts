@@ -1,8 +1,9 @@
 // The one WebSocket of the page: reconnects with backoff and resumes after the last logged
 // message it has seen, so that a dropped connection loses nothing. Knows nothing of views.
 import type { ClientCommand, ServerMessage } from "./message";
-import { parseMessage, placeOf } from "./message";
+import { placeOf } from "./message";
 import { pageSecretProtocols } from "./page-secret";
+import { parseMessage } from "./parse-message";
 
 /**
  * `catching-up`: the log is being replayed, so a pending request may turn out to be settled two messages later.
@@ -24,6 +25,8 @@ interface Options {
   /** The address for a workspace. */
   urlOf: (projectId: string) => string;
   onEvent: (event: SocketEvent) => void;
+  /** A message came that cannot be read, and why. It is left out; the connection goes on. */
+  onProblem: (problem: string) => void;
   isSignedIn: () => Promise<boolean>;
   random?: () => number;
 }
@@ -31,7 +34,7 @@ interface Options {
 const FIRST_DELAY_MS = 400;
 const LONGEST_DELAY_MS = 15_000;
 
-export function createAgentSocket({ urlOf, onEvent, isSignedIn, random = Math.random }: Options): AgentSocket {
+export function createAgentSocket({ urlOf, onEvent, onProblem, isSignedIn, random = Math.random }: Options): AgentSocket {
   let socket: WebSocket | null = null;
   let sessionId = "";
   let url = "";
@@ -39,6 +42,7 @@ export function createAgentSocket({ urlOf, onEvent, isSignedIn, random = Math.ra
   let attempt = 0;
   let link: Link | null = null;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  let hasWarned = false;
 
   function setLink(next: Link) {
     if (next === link) return;
@@ -58,8 +62,7 @@ export function createAgentSocket({ urlOf, onEvent, isSignedIn, random = Math.ra
       transmit({ command: "resume", after, session_id: sessionId });
     });
     current.addEventListener("message", (event) => {
-      const message = socket === current ? parseMessage(event.data) : null;
-      if (message) receive(message);
+      if (socket === current) readFrame(event.data);
     });
     current.addEventListener("close", () => {
       if (socket === current) lost(opened);
@@ -87,6 +90,21 @@ export function createAgentSocket({ urlOf, onEvent, isSignedIn, random = Math.ra
     attempt += 1;
     // Half of it is jitter: a server that restarts is not met by every tab at once.
     retryTimer = setTimeout(connect, ceiling / 2 + (ceiling / 2) * random());
+  }
+
+  function readFrame(data: unknown) {
+    const frame = parseMessage(data);
+    if (frame.kind === "message") receive(frame.message);
+    else if (frame.kind === "malformed") onProblem(frame.problem);
+    else warnOnce(frame.type);
+  }
+
+  /** One line is enough to find out that the page is older than the server. */
+  function warnOnce(type: string) {
+    if (hasWarned) return;
+    hasWarned = true;
+    // oxlint-disable-next-line no-console -- nobody but a developer can do anything about it
+    console.warn(`Countersign: messages of the unknown type ${type} are ignored`);
   }
 
   function receive(message: ServerMessage) {

@@ -45,16 +45,18 @@ class FakeWebSocket extends EventTarget {
 }
 
 let sessionsStatus = 200;
+let sessionTitle = "";
 
 beforeEach(() => {
   sessionsStatus = 200;
+  sessionTitle = "Earlier work";
   FakeWebSocket.count = 0;
   FakeWebSocket.pending = [];
   vi.resetModules();
   vi.stubGlobal("WebSocket", FakeWebSocket);
-  const sessions = [{ session_id: "old", title: "Earlier work", created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }];
+  const sessions = () => [{ session_id: "old", title: sessionTitle, created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", active: false }];
   vi.stubGlobal("fetch", (path: string) => {
-    return Promise.resolve(Response.json(bodyOf(path, sessions), { status: sessionsStatus }));
+    return Promise.resolve(Response.json(bodyOf(path, sessions()), { status: sessionsStatus }));
   });
 });
 
@@ -291,6 +293,27 @@ test("a yes that reaches further, and one to an edited call, are sent with the d
   await vi.waitFor(() => expect(approve).not.toHaveAttribute("aria-disabled"));
   await userEvent.click(approve);
   expect(FakeWebSocket.last.sent.at(-1)).toEqual({ ...answer, request_id: "q2", edited_input: { file_path: "/w/note.txt", content: "bye\n" } });
+});
+
+test("a message that cannot be read is told as a problem of the connection, and the rest goes on", async () => {
+  await openLive("/agent/s1");
+  act(() => FakeWebSocket.last.receive({ ...approvalRequest(), diff_lines: null as never }, ...runMessages()));
+  expect(await screen.findByText("I will.")).toBeVisible();
+  expect(screen.getByRole("alert")).toHaveTextContent(
+    "The server sent a message that this page cannot read: diff_lines of tool_approval_request is missing or of another kind. Something may be missing here: reload the page.",
+  );
+  expect(screen.queryByRole("dialog")).toBeNull();
+  await userEvent.click(screen.getByRole("link", { name: "Countersign" }));
+  expect(screen.queryByRole("alert"), "it was about the conversation that was open").toBeNull();
+});
+
+test("a run that ends is seen in the list of conversations", async () => {
+  await openLive("/agent/s1");
+  await userEvent.click(screen.getByRole("button", { name: "Conversations" }));
+  expect(await screen.findByText("Earlier work")).toBeVisible();
+  sessionTitle = "Work that went on";
+  act(() => FakeWebSocket.last.receive(...runMessages()));
+  expect(await screen.findByText("Work that went on")).toBeVisible();
 });
 
 test("the rules are a place of their own, where what waits is still seen", async () => {

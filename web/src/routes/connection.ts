@@ -1,8 +1,10 @@
-// Ties the socket to the stores: every message goes to each of them, in order, once per frame.
+// Ties the socket to the stores and to the query cache: every message goes to each of them, in order, once per frame.
 import { useEffect } from "react";
 import { create } from "zustand";
 
 import { isSignedIn } from "../api/client";
+import { createCacheUpdater } from "../api/events";
+import { queryClient } from "../api/query-client";
 import { agentSocketUrl, createAgentSocket } from "../api/socket";
 import type { AgentSocket, Link, SocketEvent } from "../api/socket";
 import { useAgent } from "../features/agent/store";
@@ -13,43 +15,20 @@ import { randomId } from "../lib/random-id";
 
 interface LinkState {
   link: Link;
-  /** Counts the bursts of messages after which the calls, as the server has them, may be others. */
-  changes: number;
-  /** The same for what is settled in the project. */
-  settings: number;
+  /** Why a message of this connection could not be read; none while all could. */
+  problem: string | null;
 }
 
-export const useLink = create<LinkState>()(() => ({ link: "connecting", changes: 0, settings: 0 }));
+export const useLink = create<LinkState>()(() => ({ link: "connecting", problem: null }));
+
+const updateCache = createCacheUpdater(queryClient);
 
 function deliver(events: SocketEvent[]) {
   useAgent.getState().receive(events);
   useApprovals.getState().receive(events);
+  updateCache(events);
   const last = events.findLast((event) => event.type === "link");
   if (last) useLink.setState({ link: last.link });
-  if (events.some(tellsOfCalls)) useLink.setState(({ changes }) => ({ changes: changes + 1 }));
-  if (events.some(tellsOfSettings)) useLink.setState(({ settings }) => ({ settings: settings + 1 }));
-}
-
-/** What was changed while we were away is not told again. */
-function tellsOfSettings(event: SocketEvent): boolean {
-  if (event.type === "link") return event.link === "live";
-  return event.type === "system" && event.subtype === "settings";
-}
-
-function tellsOfCalls(event: SocketEvent): boolean {
-  switch (event.type) {
-    case "tool_approval_request":
-    case "tool_approval_resolved":
-    case "tool_state":
-    case "result":
-      return true;
-    case "user":
-      return event.subtype === "tool_result";
-    case "link":
-      return event.link === "live";
-    default:
-      return false;
-  }
 }
 
 let socket: AgentSocket | null = null;
@@ -59,6 +38,7 @@ function theSocket(): AgentSocket {
   socket ??= createAgentSocket({
     urlOf: (projectId) => agentSocketUrl(window.location, projectId),
     onEvent: createBatch(deliver),
+    onProblem: (problem) => useLink.setState({ problem }),
     isSignedIn,
   });
   return socket;
@@ -91,5 +71,6 @@ export function useAnyConnection(): AgentSocket {
 function follow(projectId: string, routeId: string | null) {
   const sessionId = routeId ?? randomId();
   useAgent.getState().show(projectId, sessionId, routeId === null);
+  useLink.setState({ problem: null });
   theSocket().open(sessionId, projectId);
 }

@@ -3,12 +3,12 @@ import { Suspense, lazy } from "react";
 
 import type { AskedFor } from "../api/executions";
 import type { RiskLevel } from "../api/message";
-import { Artefact } from "../features/approvals/artefact";
-import { RiskBadge } from "../features/approvals/risk-badge";
+import { Artefact } from "../features/approvals/preview/artefact";
+import { RiskBadge } from "../features/approvals/card/risk-badge";
 import { useApprovals } from "../features/approvals/store";
-import { useWorkspaces } from "../features/workspaces/store";
+import { useWorkspaceName } from "../features/workspaces/queries";
 import { useProjectId } from "../lib/project-address";
-import { useAnyConnection, useLink } from "./connection";
+import { useAnyConnection } from "./connection";
 import styles from "./history-page.module.css";
 import { Shell } from "./shell";
 
@@ -23,14 +23,14 @@ function ignore() {}
 
 export function HistoryPage() {
   const socket = useAnyConnection();
-  const version = useLink((state) => state.changes);
   const projectId = useProjectId();
-  const workspace = useWorkspaces((state) => state.open?.project?.name ?? null);
+  const workspace = useWorkspaceName();
   const select = useApprovals((queue) => queue.select);
   return (
     <Shell socket={socket} sessionId={null}>
       <Suspense fallback={<main className={styles.loading}>Loading…</main>}>
-        <HistoryView projectId={projectId} workspace={workspace} version={version} onReview={select} showRisk={showRisk} showPreview={showPreview} />
+        {/* Another workspace has another history: nothing of the last one is kept. */}
+        <HistoryView key={projectId} projectId={projectId} workspace={workspace} onReview={select} showRisk={showRisk} showPreview={showPreview} />
       </Suspense>
     </Shell>
   );

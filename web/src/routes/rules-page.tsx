@@ -3,9 +3,9 @@ import { Suspense, lazy } from "react";
 
 import type { CommandPart, RiskLevel } from "../api/message";
 import { useAgent } from "../features/agent/store";
-import { CommandParts } from "../features/approvals/command-parts";
-import { RiskBadge } from "../features/approvals/risk-badge";
-import { useWorkspaces } from "../features/workspaces/store";
+import { CommandParts } from "../features/approvals/preview/command-parts";
+import { RiskBadge } from "../features/approvals/card/risk-badge";
+import { useWorkspaceName } from "../features/workspaces/queries";
 import { useProjectId } from "../lib/project-address";
 import { useAnyConnection } from "./connection";
 import styles from "./rules-page.module.css";
@@ -21,7 +21,7 @@ export function RulesPage({ tab }: { tab: string }) {
   const socket = useAnyConnection();
   const sessionId = useAgent((state) => state.sessionId);
   const projectId = useProjectId();
-  const workspace = useWorkspaces((state) => state.open?.project?.name ?? null);
+  const workspace = useWorkspaceName();
   return (
     <Shell socket={socket} sessionId={null}>
       <Suspense fallback={<main className={styles.loading}>Loading…</main>}>

@@ -1,7 +1,7 @@
 // The settings, within the same frame as a conversation: what waits for approval is never out of sight.
 import { Suspense, lazy } from "react";
 
-import { useAnyConnection, useLink } from "./connection";
+import { useAnyConnection } from "./connection";
 import styles from "./settings-page.module.css";
 import { Shell } from "./shell";
 
@@ -10,11 +10,10 @@ const SettingsView = lazy(async () => ({ default: (await import("../features/set
 
 export function SettingsPage() {
   const socket = useAnyConnection();
-  const version = useLink((state) => state.settings);
   return (
     <Shell socket={socket} sessionId={null}>
       <Suspense fallback={<main className={styles.loading}>Loading…</main>}>
-        <SettingsView version={version} />
+        <SettingsView />
       </Suspense>
     </Shell>
   );

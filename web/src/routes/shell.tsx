@@ -7,19 +7,20 @@ import { useAgent } from "../features/agent/store";
 import { Announcer } from "../features/approvals/announcer";
 import { ApprovalPanel } from "../features/approvals/approval-panel";
 import type { Decide } from "../features/approvals/approval-panel";
-import { belongingText } from "../features/approvals/belonging-line";
+import { belongingText } from "../features/approvals/card/belonging-line";
 import { Notices } from "../features/approvals/notices";
-import { shownEntries } from "../features/approvals/queue-order";
-import { currentEntry } from "../features/approvals/queue-state";
-import type { Queue } from "../features/approvals/queue-state";
+import { shownEntries } from "../features/approvals/queue/queue-order";
+import { currentEntry } from "../features/approvals/queue/queue-state";
 import { useApprovals } from "../features/approvals/store";
-import { useSessions } from "../features/sessions/use-sessions";
-import { useWorkspaces } from "../features/workspaces/store";
+import { useSessions } from "../features/sessions/queries";
+import { useWorkspaces } from "../features/workspaces/queries";
+import type { OpenWorkspace } from "../features/workspaces/queries";
 import { UnknownWorkspace } from "../features/workspaces/unknown-workspace";
 import { useProjectId } from "../lib/project-address";
 import { useMedia } from "../lib/use-media";
 import { visibleSegments } from "../lib/visible-text";
 import { useLink } from "./connection";
+import { LinkProblem } from "./link-problem";
 import styles from "./shell.module.css";
 import { SideBar } from "./side-bar";
 import { SignInPage } from "./sign-in-page";
@@ -38,13 +39,11 @@ interface ShellProps {
 export function Shell({ socket, sessionId, isConversation = false, children }: ShellProps) {
   const link = useLink((state) => state.link);
   const projectId = useProjectId();
-  const isRunning = useAgent((state) => state.isRunning);
-  const askers = useApprovals(askingConversations);
-  const sessions = useSessions(projectId, `${sessionId} ${isRunning} ${link} ${askers}`);
+  const sessions = useSessions(projectId);
   const isWide = useMedia("(min-width: 1200px)");
   const [isSideOpen, setSideOpen] = useState(isWide);
-  const open = useOpenWorkspace(projectId, isConversation);
-  const projects = useWorkspaces((state) => state.projects);
+  const { open, projects } = useWorkspaces();
+  useQueuePlace(open, isConversation);
   useTitle();
 
   if (link === "unauthorized" || sessions.isUnauthorized) return <SignInPage />;
@@ -52,6 +51,7 @@ export function Shell({ socket, sessionId, isConversation = false, children }: S
     <div className={styles.page}>
       <TopBar link={link} isSideOpen={isSideOpen} onToggleSide={() => setSideOpen(!isSideOpen)} />
       <UnaskedBanner />
+      <LinkProblem />
       <div className={styles.columns}>
         {isSideOpen && (
           <SideBar {...sessions} currentId={sessionId} onLeave={() => !isWide && setSideOpen(false)} />
@@ -65,23 +65,15 @@ export function Shell({ socket, sessionId, isConversation = false, children }: S
   );
 }
 
-/** Looks up the workspace in the address, and tells the queue what is open: its requests come first. */
-function useOpenWorkspace(projectId: string, isConversation: boolean) {
-  const load = useWorkspaces((state) => state.load);
-  const open = useWorkspaces((state) => state.open);
-  const link = useLink((state) => state.link === "live");
-  const settings = useLink((state) => state.settings);
-  const strangers = useApprovals(askingWorkspaces);
-  useEffect(() => void load(projectId), [load, projectId, link, settings, strangers]);
-
+/** Tells the queue what is open: its requests come first. */
+function useQueuePlace(open: OpenWorkspace | null, isConversation: boolean) {
   const openSession = useAgent((state) => state.sessionId);
   const standAt = useApprovals((queue) => queue.standAt);
-  const openId = open?.asked === projectId ? (open.project?.project_id ?? null) : null;
+  const openId = open?.project?.project_id ?? null;
   useEffect(
     () => standAt({ projectId: openId, sessionId: isConversation ? openSession : null }),
     [standAt, openId, openSession, isConversation],
   );
-  return open?.asked === projectId ? open : null;
 }
 
 /** The digest goes along: the server refuses a decision on anything but what was shown. */
@@ -99,16 +91,6 @@ function decideOver(socket: AgentSocket): Decide {
       }),
     approveAll: (requests) => socket.send({ command: "approve_all", requests }),
   };
-}
-
-/** The conversations that wait for somebody: one that began elsewhere is heard of here first. */
-function askingConversations(queue: Pick<Queue, "entries" | "place">): string {
-  return [...new Set(shownEntries(queue).map(({ request }) => request.session_id))].toSorted().join(" ");
-}
-
-/** The same of workspaces. */
-function askingWorkspaces(queue: Pick<Queue, "entries">): string {
-  return [...new Set(queue.entries.map(({ request }) => request.workspace.project_id))].toSorted().join(" ");
 }
 
 /** A title shows text as it is; what the eye would miss is spelled out. */

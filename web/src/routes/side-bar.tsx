@@ -1,6 +1,6 @@
 
 import { SessionList } from "../features/sessions/session-list";
-import type { Sessions } from "../features/sessions/use-sessions";
+import type { Sessions } from "../features/sessions/queries";
 import { WorkspaceSwitch } from "../features/workspaces/workspace-switch";
 import { Icon } from "../ui/icon";
 import { PageLink } from "../ui/page-link";

@@ -9,7 +9,7 @@ export function UnaskedBanner() {
   const mode = useAgent(modeOf);
   if (!isUnasked) return null;
   return (
-    <p className={styles.unasked} role="alert">
+    <p className={styles.banner} role="alert">
       {mode === "bypassPermissions"
         ? "Approvals are off: calls run without asking. What is denied stays denied, and every call is recorded."
         : `Approvals are off in this workspace. This conversation still asks: its mode is “${MODE_LABELS[mode]}”.`}

@@ -693,7 +693,7 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
-        ApprovalDecided: components["schemas"]["At"] & {
+        ApprovalDecided: components["schemas"]["EventContext"] & {
             approval_id: string;
             tool_id: string;
             tool_name: string;
@@ -745,7 +745,7 @@ export interface components {
             /** @description What moved, where it was approved before. */
             asked_again: string | null;
             /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["CallOrigin"];
             /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
             agent?: string;
         };
@@ -775,7 +775,7 @@ export interface components {
             rule?: string | null;
         };
         /** @description A request for approval, and what became of it. */
-        ApprovalView: components["schemas"]["CallContext"] & components["schemas"]["Judgement"] & {
+        ApprovalView: components["schemas"]["CallContext"] & components["schemas"]["DecisionRecord"] & {
             approval_id: string;
             tool_id: string;
             tool_use_id: string;
@@ -783,7 +783,7 @@ export interface components {
             /** @description The run that waits for it; none where another program asked. */
             run_id: string | null;
             /** @description Who asked: our own agent, one whose tools a client runs, or another program. */
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["CallOrigin"];
             /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
             agent?: string;
             tool_name: string;
@@ -859,7 +859,7 @@ export interface components {
          *     }
          */
         ApproveBody: {
-            decision?: components["schemas"]["Approved"] | null;
+            decision?: components["schemas"]["ApprovedLiteral"] | null;
             /**
              * @description The whole input as the person changed it. It is judged again: denied is 409, riskier than what
              *     was asked becomes a new request, otherwise it runs as edited and the model is told so.
@@ -883,7 +883,7 @@ export interface components {
          * @description The word for yes.
          * @enum {string}
          */
-        Approved: "approved";
+        ApprovedLiteral: "approved";
         AssistantMessage: {
             content: {
                 text: string;
@@ -907,13 +907,6 @@ export interface components {
             /** @enum {string} */
             subtype: "tool_use";
         };
-        /** @description When something happened, and where it belongs. */
-        At: {
-            /** Format: date-time */
-            timestamp: string;
-            session_id?: string;
-            run_id?: string;
-        };
         /** @description One row of the audit: what was done, and its place in the chain. */
         AuditEntry: components["schemas"]["ActView"] & {
             /**
@@ -936,44 +929,14 @@ export interface components {
             /** @description Where the next page begins; none after the last. */
             next_cursor: string | null;
         };
-        /** @description What is said. */
-        Body: (components["schemas"]["SystemMessage"] & {
-            /** @enum {string} */
-            type: "system";
-        }) | (components["schemas"]["AssistantMessage"] & {
-            /** @enum {string} */
-            type: "assistant";
-        }) | (components["schemas"]["UserMessage"] & {
-            /** @enum {string} */
-            type: "user";
-        }) | (components["schemas"]["ApprovalRequest"] & {
-            /** @enum {string} */
-            type: "tool_approval_request";
-        }) | (components["schemas"]["ApprovalRequest"] & {
-            /** @enum {string} */
-            type: "tool_rehearsed";
-        }) | (components["schemas"]["ApprovalResolved"] & {
-            /** @enum {string} */
-            type: "tool_approval_resolved";
-        }) | (components["schemas"]["ApproveAllAnswered"] & {
-            /** @enum {string} */
-            type: "approve_all_answered";
-        }) | (components["schemas"]["ToolStateMessage"] & {
-            /** @enum {string} */
-            type: "tool_state";
-        }) | (components["schemas"]["ToolUndoneMessage"] & {
-            /** @enum {string} */
-            type: "tool_undone";
-        }) | (components["schemas"]["ToolOutputMessage"] & {
-            /** @enum {string} */
-            type: "tool_output";
-        }) | (components["schemas"]["RunResult"] & {
-            /** @enum {string} */
-            type: "result";
-        }) | (components["schemas"]["ErrorMessage"] & {
-            /** @enum {string} */
-            type: "error";
-        });
+        /** @description How runs may go in a project, as it stands. */
+        AvailableModes: {
+            modes: components["schemas"]["ModeView"][];
+            /** @description Whether people are asked. */
+            approvals: components["schemas"]["ApprovalsView"];
+            /** @description The mode that a run gets which names none, in this connection's conversation. */
+            default_mode: components["schemas"]["RunPermissionMode"];
+        };
         /** @description A call that came into a state. */
         CallActView: {
             status: components["schemas"]["CallStatus"];
@@ -1013,6 +976,11 @@ export interface components {
              */
             agent_name: string;
         };
+        /**
+         * @description Who made a call.
+         * @enum {string}
+         */
+        CallOrigin: "agent" | "client" | "api" | "claude_cli";
         /** @description What came of a call, as far as it went. */
         CallOutcome: {
             /** @description What it gave back: a text, or the object that was reported. */
@@ -1048,23 +1016,28 @@ export interface components {
             /** @description The rules that make the difference. */
             rules: string[];
         };
-        ChatDelta: components["schemas"]["At"] & {
+        ChatDelta: components["schemas"]["EventContext"] & {
             text: string;
         };
-        ChatMessage: components["schemas"]["At"] & {
-            role: components["schemas"]["Role"];
+        ChatMessage: components["schemas"]["EventContext"] & {
+            role: components["schemas"]["ChatRole"];
             content: string;
         };
-        ChatNotice: components["schemas"]["At"] & {
+        ChatNotice: components["schemas"]["EventContext"] & {
             message: string;
         };
-        ChatRetry: components["schemas"]["At"] & {
+        ChatRetry: components["schemas"]["EventContext"] & {
             /** Format: int32 */
             attempt: number;
             /** Format: int64 */
             wait_ms: number;
             reason: string;
         };
+        /**
+         * @description Who speaks.
+         * @enum {string}
+         */
+        ChatRole: "user" | "assistant";
         /** @description What the gate would say of a call. */
         CheckView: {
             success: boolean;
@@ -1098,7 +1071,7 @@ export interface components {
         }) | (components["schemas"]["ApprovalResponse"] & {
             /** @enum {string} */
             command: "tool_approval_response";
-        }) | (components["schemas"]["OfSession"] & {
+        }) | (components["schemas"]["SessionSelector"] & {
             /** @enum {string} */
             command: "cancel";
         }) | (components["schemas"]["ApproveAllCommand"] & {
@@ -1119,13 +1092,20 @@ export interface components {
          * @enum {string}
          */
         DecidedView: "approved" | "rejected" | "timeout" | "cancelled";
+        /** @description Who decided, when, and what they said; left out where nobody did. */
+        DecisionRecord: {
+            decided_by?: string;
+            /** Format: date-time */
+            decided_at?: string;
+            feedback?: string;
+        };
         /**
          * @description How far a yes reaches.
          * @enum {string}
          */
         DecisionScope: "once" | "session" | "project";
         /** @description The decision that stands. */
-        DecisionView: components["schemas"]["Judgement"] & {
+        DecisionView: components["schemas"]["DecisionRecord"] & {
             success: boolean;
             approval_id: string;
             /**
@@ -1186,6 +1166,13 @@ export interface components {
             /** @description What can be done about it. */
             hint?: string;
         };
+        /** @description When something happened, and where it belongs. */
+        EventContext: {
+            /** Format: date-time */
+            timestamp: string;
+            session_id?: string;
+            run_id?: string;
+        };
         /** @description A page of calls, the latest first. */
         ExecutionList: {
             success: boolean;
@@ -1197,7 +1184,7 @@ export interface components {
          * @description What a client is to run. The clocks of two machines differ: `expires_at` less `timestamp` is how
          *     long it has.
          */
-        ExecutionSignal: components["schemas"]["At"] & {
+        ExecutionSignal: components["schemas"]["EventContext"] & {
             tool_id: string;
             tool_name: string;
             /** @description The input as it was approved, nothing masked. */
@@ -1211,14 +1198,14 @@ export interface components {
             lease: components["schemas"]["LeaseView"];
         };
         /** @description A call, and what came of it. */
-        ExecutionView: components["schemas"]["CallContext"] & components["schemas"]["Judgement"] & components["schemas"]["CallOutcome"] & {
+        ExecutionView: components["schemas"]["CallContext"] & components["schemas"]["DecisionRecord"] & components["schemas"]["CallOutcome"] & {
             tool_id: string;
             /** @description The request for approval; left out where nobody was asked. */
             approval_id?: string;
             tool_use_id: string;
             session_id: string;
             run_id: string | null;
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["CallOrigin"];
             /** @description Who told of it after the fact, where it was not decided here (`hook`); else left out. */
             reported_by?: string;
             /** @description The child agent that wants it, as a path such as `main/explore`; left out for the main one. */
@@ -1244,6 +1231,14 @@ export interface components {
          * @enum {string}
          */
         ExecutorName: "local" | "client" | "claude-cli";
+        /** @description What a client is told of its place among those that run calls. */
+        ExecutorRoleEvent: {
+            role: components["schemas"]["ExecutorRoleName"];
+            /** @description The same in a sentence, with what can be done. */
+            message: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
         /**
          * @description What a client is to the calls of its project.
          * @enum {string}
@@ -1272,13 +1267,6 @@ export interface components {
             /** @description Which file it is when the rest of a long diff is asked for. */
             index?: number | null;
         };
-        /** @description Numbers that are forgotten. */
-        Gap: {
-            /** Format: int64 */
-            from: number;
-            /** Format: int64 */
-            to: number;
-        };
         /**
          * @description A client's challenge.
          * @example {
@@ -1301,13 +1289,6 @@ export interface components {
              *     last: `countersign server identity v1`, the nonce, the request's `Host`, and `listens_on`.
              */
             signature: string;
-        };
-        /** @description Who decided, when, and what they said; left out where nobody did. */
-        Judgement: {
-            decided_by?: string;
-            /** Format: date-time */
-            decided_at?: string;
-            feedback?: string;
         };
         /**
          * @description A sign of life.
@@ -1353,6 +1334,13 @@ export interface components {
             to: string;
             final_newline?: string | null;
         };
+        /** @description Numbers that are forgotten. */
+        LogGap: {
+            /** Format: int64 */
+            from: number;
+            /** Format: int64 */
+            to: number;
+        };
         /** @description Calls whose secrets were masked. */
         MaskedActView: {
             calls: components["schemas"]["MaskedCallView"][];
@@ -1362,6 +1350,44 @@ export interface components {
             approval_id: string;
             kept: string;
         };
+        /** @description What is said. */
+        MessageBody: (components["schemas"]["SystemMessage"] & {
+            /** @enum {string} */
+            type: "system";
+        }) | (components["schemas"]["AssistantMessage"] & {
+            /** @enum {string} */
+            type: "assistant";
+        }) | (components["schemas"]["UserMessage"] & {
+            /** @enum {string} */
+            type: "user";
+        }) | (components["schemas"]["ApprovalRequest"] & {
+            /** @enum {string} */
+            type: "tool_approval_request";
+        }) | (components["schemas"]["ApprovalRequest"] & {
+            /** @enum {string} */
+            type: "tool_rehearsed";
+        }) | (components["schemas"]["ApprovalResolved"] & {
+            /** @enum {string} */
+            type: "tool_approval_resolved";
+        }) | (components["schemas"]["ApproveAllAnswered"] & {
+            /** @enum {string} */
+            type: "approve_all_answered";
+        }) | (components["schemas"]["ToolStateMessage"] & {
+            /** @enum {string} */
+            type: "tool_state";
+        }) | (components["schemas"]["ToolUndoneMessage"] & {
+            /** @enum {string} */
+            type: "tool_undone";
+        }) | (components["schemas"]["ToolOutputMessage"] & {
+            /** @enum {string} */
+            type: "tool_output";
+        }) | (components["schemas"]["RunResult"] & {
+            /** @enum {string} */
+            type: "result";
+        }) | (components["schemas"]["ErrorMessage"] & {
+            /** @enum {string} */
+            type: "error";
+        });
         /** @description A page of messages, the oldest first. */
         MessageList: {
             success: boolean;
@@ -1369,6 +1395,18 @@ export interface components {
             messages: components["schemas"]["MessageView"][];
             /** @description Where the next page begins; none after the last. */
             next_cursor: string | null;
+        };
+        /** @description Where a message belongs. */
+        MessagePosition: {
+            /**
+             * Format: int64
+             * @description Its number in the project's log, to resume after; live messages have none.
+             */
+            seq?: number;
+            /** @description The conversation. */
+            session_id?: string;
+            /** @description The run. */
+            run_id?: string;
         };
         /** @description A run that began. */
         MessageTaken: {
@@ -1390,7 +1428,7 @@ export interface components {
         };
         /** @description A permission mode as the page offers it. */
         ModeView: {
-            id: components["schemas"]["PermissionMode"];
+            id: components["schemas"]["RunPermissionMode"];
             label: string;
             available: boolean;
             reason?: string;
@@ -1441,7 +1479,7 @@ export interface components {
             /** @description The conversation: one that is there goes on, another one begins under this id. */
             session_id?: string | null;
             executor?: components["schemas"]["ExecutorName"] | null;
-            permission_mode?: components["schemas"]["PermissionMode"] | null;
+            permission_mode?: components["schemas"]["RunPermissionMode"] | null;
             /** @description The model to ask. */
             model?: string | null;
             /** @description Added to the system prompt of the server's own loop; what the server was started with if left out. */
@@ -1500,18 +1538,6 @@ export interface components {
              */
             expires_in_seconds: number;
         };
-        /** @description The conversation a command is about; the socket's own if none is named. */
-        OfSession: {
-            session_id?: string | null;
-        };
-        /** @description How runs may go in a project, as it stands. */
-        Offered: {
-            modes: components["schemas"]["ModeView"][];
-            /** @description Whether people are asked. */
-            approvals: components["schemas"]["ApprovalsView"];
-            /** @description The mode that a run gets which names none, in this connection's conversation. */
-            default_mode: components["schemas"]["PermissionMode"];
-        };
         /** @description One request. */
         OneApproval: components["schemas"]["ApprovalView"] & {
             success: boolean;
@@ -1524,27 +1550,8 @@ export interface components {
         OneProject: components["schemas"]["ProjectView"] & {
             success: boolean;
         };
-        /**
-         * @description Who made a call.
-         * @enum {string}
-         */
-        Origin: "agent" | "client" | "api" | "claude_cli";
         /** @enum {string} */
         OriginKind: "page" | "approval" | "file";
-        Outcome: {
-            content: {
-                message: string;
-            };
-            /** @enum {string} */
-            subtype: "success";
-        } | {
-            content: {
-                message: string;
-                code: string;
-            };
-            /** @enum {string} */
-            subtype: "error";
-        };
         /** @description What a project has settled itself; null is as the server has it. */
         OwnSettingsView: {
             approval_timeout_seconds: components["schemas"]["OwnTimeoutsView"];
@@ -1567,23 +1574,6 @@ export interface components {
             verdict: components["schemas"]["RuleEffect"];
             effects: string[];
             reasons: string[];
-        };
-        /**
-         * @description S1's three ways to run.
-         * @enum {string}
-         */
-        PermissionMode: "sdk" | "toolApproval" | "bypassPermissions";
-        /** @description Where a message belongs. */
-        Place: {
-            /**
-             * Format: int64
-             * @description Its number in the project's log, to resume after; live messages have none.
-             */
-            seq?: number;
-            /** @description The conversation. */
-            session_id?: string;
-            /** @description The run. */
-            run_id?: string;
         };
         /**
          * @description What is on the client's machine.
@@ -1645,7 +1635,7 @@ export interface components {
             input: unknown;
         };
         /** @description What a client is asked before anybody decides. */
-        PreviewRequested: components["schemas"]["At"] & {
+        PreviewRequested: components["schemas"]["EventContext"] & {
             tool_id: string;
             tool_name: string;
             /** @description The input, nothing masked. */
@@ -1710,15 +1700,10 @@ export interface components {
             text: string;
             /** @description Which of `commands` it is about, where it is about one. */
             part: number | null;
-            rule: components["schemas"]["SpokenView"] | null;
+            rule: components["schemas"]["RuleCitationView"] | null;
             /** @description What would change it. */
             remedy: string | null;
         };
-        /**
-         * @description The only word there is.
-         * @enum {string}
-         */
-        Received: "received";
         /** @description A result that was not taken: it was late, or not theirs to say. */
         RefusalActView: {
             approval_id: string;
@@ -1773,7 +1758,7 @@ export interface components {
          *     }
          */
         RejectBody: {
-            decision?: components["schemas"]["Rejected"] | null;
+            decision?: components["schemas"]["RejectedLiteral"] | null;
             /** @description What to do instead: the model reads `User rejected: <reason>` and goes on. */
             reason?: string | null;
             /** @description The digest of what the person saw; if the request is another by now, the answer is 409. */
@@ -1785,7 +1770,7 @@ export interface components {
          * @description The word for no.
          * @enum {string}
          */
-        Rejected: "rejected";
+        RejectedLiteral: "rejected";
         /** @description What a call gave back. Other fields are kept, too. */
         ReportedResult: {
             success?: boolean;
@@ -1799,10 +1784,15 @@ export interface components {
          * @enum {string}
          */
         RequestStatus: "PENDING" | "APPROVED" | "REJECTED" | "TIMEOUT" | "CANCELLED";
-        ResultAck: components["schemas"]["At"] & {
+        ResultAck: components["schemas"]["EventContext"] & {
             tool_id: string;
-            status: components["schemas"]["Received"];
+            status: components["schemas"]["ResultAckStatus"];
         };
+        /**
+         * @description The only word there is.
+         * @enum {string}
+         */
+        ResultAckStatus: "received";
         /**
          * @description What came of a call, and the lease it was run under.
          * @example {
@@ -1830,7 +1820,7 @@ export interface components {
             /** @enum {string} */
             status: "failed";
         };
-        ResultRefused: components["schemas"]["At"] & {
+        ResultRefused: components["schemas"]["EventContext"] & {
             tool_id: string;
             reason: string;
         };
@@ -1852,14 +1842,14 @@ export interface components {
             session_id?: string | null;
         };
         /** @description What a page needs to know to show itself. */
-        Resumed: components["schemas"]["Offered"] & {
+        ResumeSummary: components["schemas"]["AvailableModes"] & {
             /**
              * Format: int64
              * @description The newest number of the log.
              */
             head: number;
             session_id: string | null;
-            permission_mode: components["schemas"]["PermissionMode"] | null;
+            permission_mode: components["schemas"]["RunPermissionMode"] | null;
             /** @description Whether a run of that conversation is going on. */
             active: boolean;
             /** @description Whether the model is the scripted one. */
@@ -1874,18 +1864,12 @@ export interface components {
         };
         /** @enum {string} */
         RiskLevel: "LOW" | "MEDIUM" | "HIGH";
-        /**
-         * @description Who speaks.
-         * @enum {string}
-         */
-        Role: "user" | "assistant";
-        /** @description What a client is told of its place among those that run calls. */
-        RoleTold: {
-            role: components["schemas"]["ExecutorRoleName"];
-            /** @description The same in a sentence, with what can be done. */
-            message: string;
-            /** Format: date-time */
-            timestamp: string;
+        /** @description A rule that spoke. */
+        RuleCitationView: {
+            rule: string;
+            source: components["schemas"]["RuleSourceView"];
+            id?: string | null;
+            why?: string | null;
         };
         /**
          * @description What a rule does.
@@ -1894,7 +1878,7 @@ export interface components {
         RuleEffect: "allow" | "ask" | "deny";
         /** @description A file of rules. */
         RuleFileView: {
-            source: components["schemas"]["RuleSource"];
+            source: components["schemas"]["RuleSourceView"];
             path: string;
             present: boolean;
             /** @description Whether what it allows counts. */
@@ -1918,7 +1902,7 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description How a rule came to be. */
-        RuleOrigin: {
+        RuleOriginView: {
             kind: components["schemas"]["OriginKind"];
             /** @description The request to which somebody said "always". */
             approval_id: string | null;
@@ -1936,7 +1920,7 @@ export interface components {
          * @description Who a rule comes from.
          * @enum {string}
          */
-        RuleSource: "user" | "workspace" | "project" | "session";
+        RuleSourceView: "user" | "workspace" | "project" | "session";
         /** @description A rule. */
         RuleView: {
             /** @description What it is revoked by; none for rules that stand in a file. */
@@ -1944,10 +1928,10 @@ export interface components {
             effect: components["schemas"]["RuleEffect"];
             rule: string;
             why: string | null;
-            source: components["schemas"]["RuleSource"];
+            source: components["schemas"]["RuleSourceView"];
             /** @description The conversation it holds in, where it holds in one only. */
             session_id: string | null;
-            origin: components["schemas"]["RuleOrigin"];
+            origin: components["schemas"]["RuleOriginView"];
             created_by: string | null;
             /** Format: date-time */
             created_at: string | null;
@@ -1981,7 +1965,7 @@ export interface components {
             prompt: string;
             /** @description Whether to go on with a conversation: `session_id`, or the project's latest. */
             continue?: boolean;
-            permission_mode?: components["schemas"]["PermissionMode"] | null;
+            permission_mode?: components["schemas"]["RunPermissionMode"] | null;
             mode?: components["schemas"]["RunMode"] | null;
             /** @description Whether calls that only look run without asking. */
             auto_approve_safe?: boolean;
@@ -1999,12 +1983,12 @@ export interface components {
              */
             max_tokens?: number | null;
         };
-        RunDone: components["schemas"]["At"] & {
+        RunDone: components["schemas"]["EventContext"] & {
             /** @description What it cost, where that is known: `$0.0234`. */
             cost?: string;
             usage: components["schemas"]["UsageView"];
         };
-        RunError: components["schemas"]["At"] & {
+        RunError: components["schemas"]["EventContext"] & {
             code: string;
             message: string;
             hint: string | null;
@@ -2014,8 +1998,27 @@ export interface components {
          * @enum {string}
          */
         RunMode: "plan" | "default" | "acceptEdits" | "dontAsk";
+        RunOutcome: {
+            content: {
+                message: string;
+            };
+            /** @enum {string} */
+            subtype: "success";
+        } | {
+            content: {
+                message: string;
+                code: string;
+            };
+            /** @enum {string} */
+            subtype: "error";
+        };
+        /**
+         * @description S1's three ways to run.
+         * @enum {string}
+         */
+        RunPermissionMode: "sdk" | "toolApproval" | "bypassPermissions";
         /** @description S1's result, and beside it what we add. */
-        RunResult: components["schemas"]["Outcome"] & {
+        RunResult: components["schemas"]["RunOutcome"] & {
             /** @description What the run took. */
             usage?: components["schemas"]["UsageView"];
             /** @description What it cost, where that is known: `$0.0234`. */
@@ -2023,8 +2026,8 @@ export interface components {
             /** @description What can be done about an error. */
             hint?: string;
         };
-        RunResumed: components["schemas"]["At"];
-        RunStarted: components["schemas"]["At"] & {
+        RunResumed: components["schemas"]["EventContext"];
+        RunStarted: components["schemas"]["EventContext"] & {
             model: string;
             tools: string[];
         };
@@ -2052,7 +2055,7 @@ export interface components {
             digest: string;
         };
         /** @description One message, and where in the log it stands. */
-        ServerMessage: components["schemas"]["Body"] & components["schemas"]["Place"];
+        ServerMessage: components["schemas"]["MessageBody"] & components["schemas"]["MessagePosition"];
         /** @description What the server was started with. */
         ServerSettingsView: {
             approval_timeout_seconds: components["schemas"]["TimeoutsView"];
@@ -2067,6 +2070,10 @@ export interface components {
             /** @description Where the next page begins; none after the last. */
             next_cursor: string | null;
         };
+        /** @description The conversation a command is about; the socket's own if none is named. */
+        SessionSelector: {
+            session_id?: string | null;
+        };
         /** @description A conversation. */
         SessionView: {
             session_id: string;
@@ -2078,7 +2085,7 @@ export interface components {
             updated_at: string;
             /** @description Whether a run is going on. */
             active: boolean;
-            permission_mode: components["schemas"]["PermissionMode"] | null;
+            permission_mode: components["schemas"]["RunPermissionMode"] | null;
         };
         /** @description A project whose name or settings were changed; what is null is as the server has it. */
         SettingsActView: {
@@ -2128,13 +2135,6 @@ export interface components {
             /** @description What would be otherwise, newest first. */
             changed: components["schemas"]["ChangeView"][];
         };
-        /** @description A rule that spoke. */
-        SpokenView: {
-            rule: string;
-            source: components["schemas"]["RuleSource"];
-            id?: string | null;
-            why?: string | null;
-        };
         /** @description What the stream says: the name stands in the line `event:`, the data in the line `data:`. */
         StreamEvent: {
             /** @description A call waits for a person, or did when this was new: `status` tells. */
@@ -2175,7 +2175,7 @@ export interface components {
              * @description This client stands by because another one runs the project's calls, or now runs them itself. Not
              *     in the log.
              */
-            data: components["schemas"]["RoleTold"];
+            data: components["schemas"]["ExecutorRoleEvent"];
             /** @enum {string} */
             event: "executor.role";
         } | {
@@ -2203,7 +2203,7 @@ export interface components {
             event: "tool.output";
         } | {
             /** @description The model wants to use a tool. */
-            data: components["schemas"]["ToolWanted"];
+            data: components["schemas"]["ToolUseEvent"];
             /** @enum {string} */
             event: "tool.use";
         } | {
@@ -2256,7 +2256,7 @@ export interface components {
             event: "run.error";
         } | {
             /** @description The numbers from one to another are forgotten; what follows comes after them. */
-            data: components["schemas"]["Gap"];
+            data: components["schemas"]["LogGap"];
             /** @enum {string} */
             event: "stream.gap";
         };
@@ -2271,7 +2271,7 @@ export interface components {
             subtype: "init";
         } | {
             /** @description The answer to `resume`, before what it asked for. */
-            content: components["schemas"]["Resumed"];
+            content: components["schemas"]["ResumeSummary"];
             /** @enum {string} */
             subtype: "resumed";
         } | {
@@ -2303,7 +2303,7 @@ export interface components {
             subtype: "notice";
         } | {
             /** @description What the project has settled was changed: this holds now. Only sent to those who resumed. */
-            content: components["schemas"]["Offered"];
+            content: components["schemas"]["AvailableModes"];
             /** @enum {string} */
             subtype: "settings";
         } | {
@@ -2344,7 +2344,7 @@ export interface components {
             tools: components["schemas"]["ToolView"][];
             total_count: number;
         };
-        ToolOutput: components["schemas"]["At"] & {
+        ToolOutput: components["schemas"]["EventContext"] & {
             tool_id: string;
             text: string;
         };
@@ -2356,12 +2356,12 @@ export interface components {
         ToolOutputMessage: {
             content: components["schemas"]["ToolOutputContent"];
         };
-        ToolResult: components["schemas"]["At"] & {
+        ToolResult: components["schemas"]["EventContext"] & {
             tool_use_id: string;
             content: string;
             is_error: boolean;
         };
-        ToolState: components["schemas"]["At"] & {
+        ToolState: components["schemas"]["EventContext"] & {
             tool_id: string;
             tool_name: string;
             status: components["schemas"]["CallStatus"];
@@ -2379,13 +2379,13 @@ export interface components {
             /** @description `approved`, `executing`, `completed`, `failed`, … */
             status: string;
             /** @description Who made the call, which says where it runs. */
-            origin: components["schemas"]["Origin"];
+            origin: components["schemas"]["CallOrigin"];
         };
         /** @description Where a call stands that runs elsewhere. */
         ToolStateMessage: {
             content: components["schemas"]["ToolStateContent"];
         };
-        ToolUndone: components["schemas"]["At"] & {
+        ToolUndone: components["schemas"]["EventContext"] & {
             tool_ids: string[];
             undone_by: string;
             /**
@@ -2407,6 +2407,13 @@ export interface components {
         ToolUndoneMessage: {
             content: components["schemas"]["ToolUndoneContent"];
         };
+        ToolUseEvent: components["schemas"]["EventContext"] & {
+            tool_use_id: string;
+            tool_name: string;
+            tool_input: unknown;
+            /** @description The subagent that wants it; left out for the main conversation. */
+            agent?: string;
+        };
         /** @description One tool. */
         ToolView: {
             name: string;
@@ -2424,13 +2431,6 @@ export interface components {
              * @description How long people have to decide, in seconds; 0 where nobody is asked.
              */
             timeout_seconds: number;
-        };
-        ToolWanted: components["schemas"]["At"] & {
-            tool_use_id: string;
-            tool_name: string;
-            tool_input: unknown;
-            /** @description The subagent that wants it; left out for the main conversation. */
-            agent?: string;
         };
         /** @description A rule to try out. */
         TriedRule: {

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from "react";
 import { askedText } from "../../api/asking";
 import { remaining } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
-import { belongingText } from "./belonging-line";
-import { originText } from "./origin-mark";
-import { shownEntries } from "./queue-order";
-import type { Entry } from "./queue-state";
+import { belongingText } from "./card/belonging-line";
+import { originText } from "./card/origin-mark";
+import { shownEntries } from "./queue/queue-order";
+import type { Entry } from "./queue/queue-state";
 import { useApprovals } from "./store";
 
 const SOON_MS = 30_000;

@@ -1,9 +1,10 @@
-import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { SocketEvent } from "../../api/socket";
 import { violations } from "../../testing/axe";
 import { approvalRequest, commandRequest, resolvedMessage } from "../../testing/messages";
+import { renderWithQueries } from "../../testing/queries";
 import { Announcer } from "./announcer";
 import { ApprovalPanel } from "./approval-panel";
 import { Notices } from "./notices";
@@ -32,7 +33,7 @@ afterEach(() => {
 });
 
 function open(...events: SocketEvent[]) {
-  render(
+  renderWithQueries(
     <>
       <textarea aria-label="Prompt" />
       <WaitingButton />

@@ -3,26 +3,26 @@ import { useCallback, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 import { mayDecide, needsDeliberateApproval } from "../../api/can";
-import { ApprovalDialog } from "./approval-dialog";
+import { ApprovalDialog } from "./card/approval-dialog";
 import styles from "./approval-panel.module.css";
-import { BatchSheet } from "./batch-sheet";
-import { editableOf } from "./edit-input";
+import { BatchSheet } from "./queue/batch-sheet";
+import { editableOf } from "./decision/edit-input";
 import { EmptyPanel } from "./empty-panel";
 import { KeyHelp } from "./key-help";
-import { QueueBar } from "./queue-bar";
-import { conversationKey } from "./queue-order";
-import { currentEntry, isAnswerToEdit, seenKey } from "./queue-state";
-import type { Decision, Entry, Terms } from "./queue-state";
-import { kindOf } from "./sendable";
+import { QueueBar } from "./queue/queue-bar";
+import { conversationKey } from "./queue/queue-order";
+import { currentEntry, isAnswerToEdit, seenKey } from "./queue/queue-state";
+import type { Decision, Entry, Terms } from "./queue/queue-state";
+import { kindOf } from "./decision/sendable";
 import { useApprovals } from "./store";
-import { useArmed } from "./use-armed";
+import { useArmed } from "./decision/use-armed";
 import { useCardFocus } from "./use-card-focus";
 import type { CardFocus } from "./use-card-focus";
-import { TOO_EARLY, useDecisionKeys } from "./use-decision-keys";
-import { useTold } from "./use-told";
-import { showMissing, useWholeInView } from "./use-whole-in-view";
-import type { Missing } from "./use-whole-in-view";
-import { useChosenView } from "./view-switch";
+import { TOO_EARLY, useDecisionKeys } from "./decision/use-decision-keys";
+import { useTold } from "./decision/use-told";
+import { showMissing, useWholeInView } from "./card/use-whole-in-view";
+import type { Missing } from "./card/use-whole-in-view";
+import { useChosenView } from "./diff/view-switch";
 
 export interface Decide {
   /** Returns whether the decision left for the server. */

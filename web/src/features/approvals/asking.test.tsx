@@ -1,13 +1,14 @@
 // Questions and plans: what the person sees, and what goes back.
-import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { SocketEvent } from "../../api/socket";
 import { violations } from "../../testing/axe";
 import { approvalRequest, genericRequest, questionRequest, resolvedMessage } from "../../testing/messages";
+import { renderWithQueries } from "../../testing/queries";
 import { Announcer } from "./announcer";
 import { ApprovalPanel } from "./approval-panel";
-import { Artefact } from "./artefact";
+import { Artefact } from "./preview/artefact";
 import { Notices } from "./notices";
 import { useApprovals } from "./store";
 
@@ -31,7 +32,7 @@ afterEach(() => {
 });
 
 function open(...events: SocketEvent[]) {
-  render(
+  renderWithQueries(
     <>
       <ApprovalPanel decide={decide} approveAll={() => true} />
       <Notices />
@@ -162,7 +163,7 @@ test("in the list of all that waits each says what it asks and whose it is", () 
 test("what is history is told as question and answer", () => {
   const { questions } = questionRequest().tool_input as { questions: unknown };
   const request = questionRequest({ tool_input: { questions, answers: { "Which colour?": "Blue" } } });
-  render(<Artefact request={request} onHidden={() => undefined} />);
+  renderWithQueries(<Artefact request={request} onHidden={() => undefined} />);
   expect(screen.getAllByRole("term").map((it) => it.textContent)).toEqual(["Which colour?", "Which sizes?"]);
   expect(screen.getAllByRole("definition").map((it) => it.textContent)).toEqual(["→ Blue", "→ not answered"]);
 });

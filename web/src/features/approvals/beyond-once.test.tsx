@@ -1,11 +1,12 @@
 // Decisions that are more than a yes or no to what was asked: always, and edited first.
-import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { AllowedDecision, Proposal } from "../../api/message";
 import type { SocketEvent } from "../../api/socket";
 import { violations } from "../../testing/axe";
 import { approvalRequest, commandRequest, resolvedMessage } from "../../testing/messages";
+import { renderWithQueries } from "../../testing/queries";
 import { ApprovalPanel } from "./approval-panel";
 import { Notices } from "./notices";
 import { useApprovals } from "./store";
@@ -37,7 +38,7 @@ afterEach(() => {
 });
 
 function open(...events: SocketEvent[]) {
-  render(
+  renderWithQueries(
     <>
       <ApprovalPanel decide={decide} approveAll={() => true} />
       <Notices />
@@ -114,7 +115,7 @@ test.each([
 });
 
 test("the menu rests until the request may be decided", () => {
-  render(<ApprovalPanel decide={decide} approveAll={() => true} />);
+  renderWithQueries(<ApprovalPanel decide={decide} approveAll={() => true} />);
   receive({ type: "link", link: "live" }, commandRequest("ls", always));
   click(MENU);
   expect(button(/add the rule/)).toBeDisabled();

@@ -4,11 +4,11 @@ import { flushSync } from "react-dom";
 
 import { HOP_KEY, bareKey, isEditing, isPrintable } from "../../lib/keyboard";
 import styles from "./approval-panel.module.css";
-import { QueueList } from "./queue-list";
-import { shownEntries } from "./queue-order";
+import { QueueList } from "./queue/queue-list";
+import { shownEntries } from "./queue/queue-order";
 import { useApprovals } from "./store";
 import type { CardFocus } from "./use-card-focus";
-import { useTold } from "./use-told";
+import { useTold } from "./decision/use-told";
 
 export function EmptyPanel({ focus }: { focus: CardFocus }) {
   const queue = useApprovals();

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { classNames } from "../../lib/class-names";
 import { Visible } from "../../ui/visible";
 import styles from "./notices.module.css";
-import type { Notice } from "./queue-state";
+import type { Notice } from "./queue/queue-state";
 import { useApprovals } from "./store";
 
 const SHOWN_MS = 7000;

@@ -2,11 +2,11 @@
 import { create } from "zustand";
 
 import type { SocketEvent } from "../../api/socket";
-import type { Answers } from "./answers";
-import { batchOpened, batchSent } from "./batch-state";
-import type { Place } from "./queue-order";
-import { decisionSent, editTo, emptyQueue, moveCurrent, placedAt, reduceQueue } from "./queue-state";
-import type { Decision, Queue, Terms } from "./queue-state";
+import type { Answers } from "./decision/answers";
+import { batchOpened, batchSent } from "./queue/batch-state";
+import type { Place } from "./queue/queue-order";
+import { decisionSent, editTo, emptyQueue, moveCurrent, placedAt, reduceQueue } from "./queue/queue-state";
+import type { Decision, Queue, Terms } from "./queue/queue-state";
 
 export interface ApprovalStore extends Queue {
   receive: (events: SocketEvent[]) => void;

@@ -5,8 +5,8 @@ import type { RefObject } from "react";
 import { flushSync } from "react-dom";
 
 import { isEditing } from "../../lib/keyboard";
-import { conversationKey } from "./queue-order";
-import type { Entry } from "./queue-state";
+import { conversationKey } from "./queue/queue-order";
+import type { Entry } from "./queue/queue-state";
 import { useApprovals } from "./store";
 
 export interface CardFocus {

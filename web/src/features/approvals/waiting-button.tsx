@@ -1,5 +1,5 @@
 import { Button } from "../../ui/button";
-import { shownEntries } from "./queue-order";
+import { shownEntries } from "./queue/queue-order";
 import { useApprovals } from "./store";
 import styles from "./waiting-button.module.css";
 

@@ -1,9 +1,7 @@
 // All that is known of a call: what it waits for, what the person saw, what they said, what came of it.
-import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
 
 import { isPersonal } from "../../api/asking";
-import { fetchAskedFor, fetchExecution } from "../../api/executions";
 import type { AskedFor, Execution } from "../../api/executions";
 import { duration, exactly } from "../../lib/time";
 import { BLANKS } from "../../lib/visible-text";
@@ -15,7 +13,7 @@ import { Visible } from "../../ui/visible";
 import { CallOutcome } from "./call-outcome";
 import styles from "./call-details.module.css";
 import type { Pictures } from "./pictures";
-import { messageOf } from "./store";
+import { useCallInFull } from "./queries";
 import { UndoButtons } from "./undo-buttons";
 import { decidedText, placeOf, waitText } from "./words";
 
@@ -26,7 +24,7 @@ interface CallDetailsProps extends Pictures {
 }
 
 export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
-  const { whole, asked, heirId, error } = useWhole(row);
+  const { whole, asked, heirId, error } = useCallInFull(row);
   const wait = waitText(whole);
   return (
     <>
@@ -60,45 +58,6 @@ export function CallDetails({ row, showPreview, onReview }: CallDetailsProps) {
       <Facts call={whole} />
     </>
   );
-}
-
-interface Whole {
-  whole: Execution;
-  asked: AskedFor | null;
-  /** The call that took its place. */
-  heirId: string | null;
-  /** Why a part of it is not there. */
-  error: string | null;
-}
-
-/** What was found when the call stood like this. */
-interface Found {
-  status: string;
-  whole?: Execution;
-  asked?: AskedFor;
-  error?: string | undefined;
-}
-
-/** The call itself and its request, anew whenever it has come further. */
-function useWhole(row: Execution): Whole {
-  const { tool_id: id, approval_id: approvalId, status } = row;
-  const { project_id: projectId } = row.workspace;
-  const [found, setFound] = useState<Found>({ status: "" });
-  useEffect(() => {
-    let isCurrent = true;
-    const note = (part: Partial<Found>) =>
-      isCurrent && setFound(({ error, ...before }) => ({ ...before, ...(before.status === status ? { error } : {}), ...part, status }));
-    const failed = (error: unknown) => note({ error: messageOf(error) });
-    fetchExecution(projectId, id).then((whole) => note({ whole }), failed);
-    if (approvalId !== undefined) fetchAskedFor(projectId, approvalId).then((asked) => note({ asked }), failed);
-    return () => {
-      isCurrent = false;
-    };
-  }, [projectId, id, approvalId, status]);
-  const { whole = row, asked = null, error = null } = found;
-  const isHeir = whole.tool_id !== id;
-  // What was found before the list knew better is out of date.
-  return { whole: found.status === status && !isHeir ? whole : row, asked, heirId: isHeir ? whole.tool_id : null, error };
 }
 
 function Feedback({ call: { feedback, decided_by: by } }: { call: Execution }) {

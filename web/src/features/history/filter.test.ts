@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { filterOf, isFiltered, queryOf, withCall, withFilter } from "./filter";
+import { filterOf, isFiltered, withCall, withFilter } from "./filter";
 
 function params(text: string): URLSearchParams {
   return new URLSearchParams(text);
@@ -10,12 +10,6 @@ test("the filter is what the address says", () => {
   expect(filterOf(params("status=failed&tool=%20Bash&call=e1"))).toEqual({ status: "failed", tool: "Bash", risk: "", session: "" });
   expect(isFiltered(filterOf(params("call=e1")))).toBe(false);
   expect(isFiltered(filterOf(params("session=s1")))).toBe(true);
-});
-
-test("the same filter has the same query, in whatever order it was written", () => {
-  const query = queryOf(filterOf(params("tool=a%26b&call=e1&status=failed")));
-  expect(query).toBe("status=failed&tool=a%26b");
-  expect(filterOf(params(query))).toEqual(filterOf(params("status=failed&tool=a%26b")));
 });
 
 test("another filter closes the open call and keeps the rest", () => {

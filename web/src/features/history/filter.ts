@@ -35,8 +35,3 @@ export function unfiltered(params: URLSearchParams): URLSearchParams {
 export function isFiltered(filter: ExecutionFilter): boolean {
   return FIELDS.some((name) => filter[name] !== "");
 }
-
-/** The filter as a part of an address: the same for the same filter. */
-export function queryOf(filter: ExecutionFilter): string {
-  return new URLSearchParams(FIELDS.filter((name) => filter[name] !== "").map((name) => [name, filter[name]])).toString();
-}

@@ -1,4 +1,5 @@
-import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import type { QueryClient } from "@tanstack/react-query";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
@@ -6,10 +7,9 @@ import type { Execution, ExecutionPage } from "../../api/executions";
 import { violations } from "../../testing/axe";
 import { execution, executions } from "../../testing/executions";
 import { approvalRequest, questionRequest } from "../../testing/messages";
+import { renderWithQueries } from "../../testing/queries";
 import { HistoryView } from "./history-view";
-import { useHistory } from "./store";
 
-const initial = useHistory.getInitialState();
 const onReview = vi.fn<(id: string) => void>();
 /** What the server answers. */
 let list: (query: URLSearchParams) => ExecutionPage | number;
@@ -18,7 +18,6 @@ let single: (id: string) => Execution | undefined;
 let asked: string[];
 
 beforeEach(() => {
-  useHistory.setState(initial, true);
   calls = [execution()];
   asked = [];
   list = () => ({ executions: calls, next_cursor: null });
@@ -45,13 +44,18 @@ function answer(body: unknown): Promise<Response> {
   return Promise.resolve(typeof body === "number" ? Response.json(error, { status: body }) : Response.json(body));
 }
 
-function view(version = 0) {
-  return <HistoryView projectId="p1" workspace="shop" version={version} onReview={onReview} showRisk={(level) => level} showPreview={(it) => `preview of ${it.request_id}`} />;
+/** Something was told of: what is on screen is asked for again. */
+function tell(client: QueryClient) {
+  return act(() => client.invalidateQueries({ queryKey: ["executions"] }));
+}
+
+function view() {
+  return <HistoryView projectId="p1" workspace="shop" onReview={onReview} showRisk={(level) => level} showPreview={(it) => `preview of ${it.request_id}`} />;
 }
 
 function open(address = "/history") {
   window.history.replaceState(null, "", address);
-  return render(view());
+  return renderWithQueries(view());
 }
 
 function row(name: RegExp | string): Promise<HTMLElement> {
@@ -182,16 +186,16 @@ test("older calls come on request; a failure keeps what is there", async () => {
 
 test("new calls appear when something is told of, but nothing moves beneath a pointer", async () => {
   calls = lettered("ba");
-  const { rerender } = open();
+  const { client } = open();
   await row(/call a/);
   calls = lettered("cba");
-  rerender(view(1));
+  await tell(client);
   await row(/call c/);
   expect(shown()).toBe("cba");
 
   fireEvent.pointerEnter(screen.getByRole("list", { name: "Calls, newest first" }));
   calls = lettered("dcba", { status: "failed" });
-  rerender(view(2));
+  await tell(client);
   const fresh = await row("1 new call");
   expect(shown()).toBe("cba");
   expect(await row(/call c .*Failed/), "what stands is kept up to date").toBeVisible();
@@ -201,11 +205,11 @@ test("new calls appear when something is told of, but nothing moves beneath a po
 
 test("on the way from a row to the button that lets in what came, nothing moves", async () => {
   calls = lettered("a");
-  const { rerender } = open();
+  const { client } = open();
   const line = await row(/call a/);
   fireEvent.pointerOver(line);
   calls = lettered("ba");
-  rerender(view(1));
+  await tell(client);
   const fresh = await row("1 new call");
   fireEvent.pointerOut(line, { relatedTarget: fresh });
   fireEvent.pointerOver(fresh, { relatedTarget: line });
@@ -216,11 +220,11 @@ test("on the way from a row to the button that lets in what came, nothing moves"
 
 test("what came meanwhile is let in when the pointer leaves", async () => {
   calls = lettered("a");
-  const { rerender } = open();
+  const { client } = open();
   await row(/call a/);
   fireEvent.pointerEnter(screen.getByRole("list", { name: "Calls, newest first" }));
   calls = lettered("ba");
-  rerender(view(1));
+  await tell(client);
   await row("1 new call");
   act(() => void fireEvent.pointerLeave(screen.getByRole("list", { name: "Calls, newest first" })));
   expect(shown()).toBe("ba");

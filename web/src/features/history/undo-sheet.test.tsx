@@ -1,10 +1,11 @@
-import { render, screen } from "@testing-library/react";
+import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { UndoFile, UndoPlan } from "../../api/undo";
 import { violations } from "../../testing/axe";
 import { execution } from "../../testing/executions";
+import { renderWithQueries } from "../../testing/queries";
 import { UndoButtons } from "./undo-buttons";
 
 let plan: UndoPlan | { code: string; status: number };
@@ -37,7 +38,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 async function open(name: string) {
-  render(<UndoButtons call={execution()} showPreview={({ preview_data: data }) => JSON.stringify(data)} />);
+  renderWithQueries(<UndoButtons call={execution()} showPreview={({ preview_data: data }) => JSON.stringify(data)} />);
   await userEvent.click(screen.getByRole("button", { name }));
 }
 
@@ -92,7 +93,7 @@ test("that a command ran is said", async () => {
 });
 
 test("there is no way back for what did not run here or only read", () => {
-  const { container } = render(
+  const { container } = renderWithQueries(
     <>
       <UndoButtons call={execution({ status: "rejected" })} showPreview={() => null} />
       <UndoButtons call={execution({ origin: "client" })} showPreview={() => null} />

@@ -1,27 +1,19 @@
 // What an undo would do, file by file, and the button that does it.
-import { useEffect, useState } from "react";
+import { useState } from "react";
 
-import { Refused } from "../../api/client";
+import { Refused, describeError } from "../../api/client";
 import type { AskedFor } from "../../api/executions";
-import { carryOutUndo, lookAtUndo } from "../../api/undo";
 import type { UndoFile, UndoPlan, UndoScope, Undone } from "../../api/undo";
 import { Button } from "../../ui/button";
 import { Sheet } from "../../ui/sheet";
 import { Visible } from "../../ui/visible";
 import type { Pictures } from "./pictures";
-import { messageOf } from "./store";
+import { useCarryOutUndo, useUndoPlan } from "./queries";
 import styles from "./undo-sheet.module.css";
 
 interface UndoSheetProps extends Pick<Pictures, "showPreview"> {
   scope: UndoScope;
   onClose: () => void;
-}
-
-/** Where it stands: what is known, what went wrong, what was done. */
-interface Progress {
-  plan: UndoPlan | null;
-  problem: string | null;
-  done: Undone | null;
 }
 
 export function UndoSheet({ scope, showPreview, onClose }: UndoSheetProps) {
@@ -50,39 +42,25 @@ export function UndoSheet({ scope, showPreview, onClose }: UndoSheetProps) {
 }
 
 function useUndo(scope: UndoScope) {
-  const { projectId, of, id } = scope;
-  const [progress, setProgress] = useState<Progress>({ plan: null, problem: null, done: null });
-  const [isBusy, setBusy] = useState(false);
-  const [looks, setLooks] = useState(0);
-  useEffect(() => {
-    let isCurrent = true;
-    lookAtUndo({ projectId, of, id }).then(
-      (plan) => isCurrent && setProgress({ plan, problem: null, done: null }),
-      (error: unknown) => isCurrent && setProgress({ plan: null, problem: wordsOf(error), done: null }),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [projectId, of, id, looks]);
-  const carryOut = async (plan: UndoPlan, skipRefused: boolean) => {
-    setBusy(true);
-    try {
-      const done = await carryOutUndo({ projectId, of, id }, plan, skipRefused);
-      setProgress({ plan, problem: null, done });
-    } catch (error) {
-      setProgress({ plan, problem: wordsOf(error), done: null });
-    } finally {
-      setBusy(false);
-    }
+  const { data, error, refetch } = useUndoPlan(scope);
+  const { mutate, reset, data: done = null, error: refusal, isPending } = useCarryOutUndo(scope);
+  const problem = error ?? refusal;
+  return {
+    plan: error === null ? (data ?? null) : null,
+    problem: problem && wordsOf(problem),
+    done,
+    isBusy: isPending,
+    // The refusal stays until there is something newer to look at.
+    look: () => void refetch().then(reset),
+    carryOut: (plan: UndoPlan, skipRefused: boolean) => mutate({ plan, skipRefused }),
   };
-  return { ...progress, isBusy, look: () => setLooks(looks + 1), carryOut };
 }
 
 function wordsOf(error: unknown): string {
   if (error instanceof Refused && error.code === "nothing_to_undo") {
     return "There is nothing to put back: no earlier content of a file is kept here.";
   }
-  return messageOf(error);
+  return describeError(error);
 }
 
 interface PlanProps extends Pick<Pictures, "showPreview"> {

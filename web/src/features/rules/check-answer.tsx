@@ -3,14 +3,14 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 
 import type { CommandPart, Proposal, RiskLevel } from "../../api/message";
-import type { CheckReason, CheckResult } from "../../api/rules";
+import type { CheckReason, CheckResult, RuleSet } from "../../api/rules";
 import { Button } from "../../ui/button";
 import { CappedText } from "../../ui/capped-text";
 import { Prose } from "../../ui/prose";
+import { useRuleDraft } from "./draft-store";
 import { EffectBadge } from "./effect-badge";
 import { RuleText } from "./rule-text";
 import styles from "./rules.module.css";
-import { useRules } from "./store";
 
 /** Pictures that a request for approval has as well. They come from the route: features do not know each other. */
 export interface Pictures {
@@ -24,7 +24,13 @@ const VERDICTS = {
   deny: "It would be refused",
 } as const;
 
-export function CheckAnswer({ result, showParts, showRisk }: { result: CheckResult } & Pictures) {
+interface CheckAnswerProps extends Pictures {
+  result: CheckResult;
+  /** The rules that stand. */
+  ruleSet: RuleSet;
+}
+
+export function CheckAnswer({ result, ruleSet, showParts, showRisk }: CheckAnswerProps) {
   return (
     <section className={styles.result} aria-label="Answer" data-effect={result.verdict}>
       <h2 className={styles.verdict}>{VERDICTS[result.verdict] ?? result.verdict}</h2>
@@ -37,7 +43,7 @@ export function CheckAnswer({ result, showParts, showRisk }: { result: CheckResu
       </p>
       {showParts(result.commands)}
       <Reasons reasons={result.reasons} />
-      <Proposals proposals={result.proposals} />
+      <Proposals proposals={result.proposals} ruleSet={ruleSet} />
       <h3>Explanation</h3>
       <CappedText label="Explanation" text={result.explanation} lines={80} characters={20_000} />
     </section>
@@ -90,8 +96,8 @@ function Spoke({ text, rule: { rule, source, why } }: { text: string; rule: NonN
   );
 }
 
-function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
-  const add = useRules((state) => state.add);
+function Proposals({ proposals, ruleSet }: { proposals: readonly Proposal[]; ruleSet: RuleSet }) {
+  const add = useRuleDraft((state) => state.add);
   const [added, setAdded] = useState<ReadonlySet<string>>(new Set());
   if (proposals.length === 0) return null;
   return (
@@ -101,7 +107,7 @@ function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
         {proposals.map(({ rules, label }) => {
           const key = rules.join("\n");
           const onAdd = () => {
-            add(rules.map((rule) => ({ effect: "allow", rule })));
+            add(ruleSet, rules.map((rule) => ({ effect: "allow", rule })));
             setAdded(new Set(added).add(key));
           };
           return (

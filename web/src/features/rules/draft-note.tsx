@@ -1,12 +1,11 @@
-
-import { countChanges } from "./draft";
-import styles from "./rules.module.css";
-import { useRules } from "./store";
 import { PageLink } from "../../ui/page-link";
+import { countChanges } from "./draft";
+import { useRuleDraft } from "./draft-store";
+import styles from "./rules.module.css";
 
 /** Says which rules an answer rests on. */
 export function DraftNote() {
-  const draft = useRules((state) => state.draft);
+  const draft = useRuleDraft((state) => state.draft);
   if (!draft) return <p className={styles.meta}>With the rules as they stand.</p>;
   const changes = countChanges(draft);
   return (

@@ -3,17 +3,23 @@ import type { RuleFile, RuleView } from "../../api/rules";
 import { Button } from "../../ui/button";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
+import { useIsChangingRules, useTrustFile } from "./queries";
 import { RuleText } from "./rule-text";
 import styles from "./rules.module.css";
-import { useRules } from "./store";
 
-export function FileBanners({ files, rules }: { files: readonly RuleFile[]; rules: readonly RuleView[] }) {
+interface FileBannersProps {
+  projectId: string;
+  files: readonly RuleFile[];
+  rules: readonly RuleView[];
+}
+
+export function FileBanners({ projectId, files, rules }: FileBannersProps) {
   return files
     .filter(({ present }) => present)
     .map((file) => (
       <div key={file.path} className={styles.banners}>
         {file.broken !== null && <Broken file={file} why={file.broken} />}
-        {!file.trusted && <Untrusted file={file} rules={rules} />}
+        {!file.trusted && <Untrusted projectId={projectId} file={file} rules={rules} />}
         {file.problems.length > 0 && <Problems file={file} />}
       </div>
     ));
@@ -30,9 +36,9 @@ function Broken({ file, why }: { file: RuleFile; why: string }) {
   );
 }
 
-function Untrusted({ file, rules }: { file: RuleFile; rules: readonly RuleView[] }) {
-  const isBusy = useRules((state) => state.isBusy);
-  const trust = useRules((state) => state.trust);
+function Untrusted({ projectId, file, rules }: { projectId: string; file: RuleFile; rules: readonly RuleView[] }) {
+  const isBusy = useIsChangingRules(projectId);
+  const trust = useTrustFile(projectId);
   const { digest } = file;
   const allows = rules.filter(({ source, effect }) => source === file.source && effect === "allow");
   return (
@@ -57,7 +63,7 @@ function Untrusted({ file, rules }: { file: RuleFile; rules: readonly RuleView[]
       )}
       {digest !== null && (
         <div>
-          <Button disabled={isBusy} onClick={() => void trust(digest)}>
+          <Button disabled={isBusy} onClick={() => trust.mutate(digest)}>
             Trust this content
           </Button>
         </div>

@@ -1,7 +1,6 @@
 // What the rules would have done to the calls that were made.
 import type { Outcome } from "../../api/message";
-import { simulateRules } from "../../api/rules";
-import type { ChangedCall, Counts, Simulation } from "../../api/rules";
+import type { ChangedCall, Counts, RuleSet, Simulation } from "../../api/rules";
 import { ago } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
 import { Badge } from "../../ui/badge";
@@ -10,29 +9,28 @@ import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import { draftRules } from "./draft";
 import { DraftNote } from "./draft-note";
+import { rowsShown, useRuleDraft } from "./draft-store";
 import { EFFECTS, EffectBadge } from "./effect-badge";
+import { useSimulation } from "./queries";
 import { RuleText } from "./rule-text";
 import styles from "./rules.module.css";
-import { rowsShown, useRules } from "./store";
-import { useAnswer } from "./use-answer";
 
-export function HistoryReplay() {
-  const isLoaded = useRules((state) => state.set !== null);
-  const [answer, ask] = useAnswer<Simulation>();
-  const onClick = () => ask(() => simulateRules(useRules.getState().projectId, draftRules(rowsShown(useRules.getState()))));
+export function HistoryReplay({ projectId, ruleSet }: { projectId: string; ruleSet: RuleSet }) {
+  const draft = useRuleDraft((state) => state.draft);
+  const { answer, error, isAsking, ask } = useSimulation(projectId);
   return (
     <>
       <DraftNote />
       <div className={styles.formLine}>
-        <Button look="primary" disabled={!isLoaded || answer.isAsking} onClick={onClick}>
+        <Button look="primary" disabled={isAsking} onClick={() => ask(draftRules(rowsShown(draft, ruleSet)))}>
           Try on history
         </Button>
         <span className={styles.meta}>Replays the calls of this project. Nothing is run.</span>
       </div>
-      <div aria-live="polite" aria-busy={answer.isAsking} className={styles.answer}>
-        {answer.isAsking && <p className={styles.meta}>Replaying…</p>}
-        {answer.error !== null && <p className={styles.problem}>{answer.error}</p>}
-        {answer.value && <Outcomes simulation={answer.value} />}
+      <div aria-live="polite" aria-busy={isAsking} className={styles.answer}>
+        {isAsking && <p className={styles.meta}>Replaying…</p>}
+        {error !== null && <p className={styles.problem}>{error}</p>}
+        {answer && <Outcomes simulation={answer} />}
       </div>
     </>
   );

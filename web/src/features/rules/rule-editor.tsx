@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from "react";
 
 import type { Outcome } from "../../api/message";
+import type { RuleSet } from "../../api/rules";
 import { BLANKS, visibleSegments } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { Icon } from "../../ui/icon";
@@ -10,25 +11,27 @@ import { Visible } from "../../ui/visible";
 import { ConflictNote } from "./conflict-note";
 import { countChanges } from "./draft";
 import type { Row } from "./draft";
+import { rowsShown, useRuleDraft } from "./draft-store";
+import type { RuleProblem } from "./draft-store";
 import { EFFECTS, effectWord } from "./effect-badge";
+import { useIsChangingRules, useSaveDraft } from "./queries";
 import styles from "./rules.module.css";
-import { rowsShown, useRules } from "./store";
-import type { Problem } from "./store";
 
-export function RuleEditor() {
-  const state = useRules();
-  const rows = rowsShown(state);
-  const { draft, problem, isBusy } = state;
+export function RuleEditor({ projectId, ruleSet }: { projectId: string; ruleSet: RuleSet }) {
+  const { draft, problem, conflict, ...store } = useRuleDraft();
+  const save = useSaveDraft(projectId);
+  const isBusy = useIsChangingRules(projectId);
+  const rows = rowsShown(draft, ruleSet);
   const changes = draft ? countChanges(draft) : 0;
   const [newest, setNewest] = useState<string | null>(null);
-  const onAdd = () => setNewest(state.add([{ effect: "allow", rule: "" }])[0] ?? null);
+  const onAdd = () => setNewest(store.add(ruleSet, [{ effect: "allow", rule: "" }])[0] ?? null);
   const onSubmit = (event: React.FormEvent) => {
     event.preventDefault();
-    void state.save();
+    if (draft) save.mutate(draft);
   };
   return (
     <form className={styles.editor} onSubmit={onSubmit} noValidate>
-      {state.conflict && <ConflictNote changes={state.conflict} onReload={state.takeOver} />}
+      {conflict && <ConflictNote changes={conflict} onReload={() => store.takeOver(ruleSet)} />}
       {problem && problem.rowKey === null && <ProblemNote problem={problem} />}
       {rows.length === 0 && <p className={styles.empty}>The project has no rules of its own.</p>}
       <ol className={styles.rows}>
@@ -40,21 +43,21 @@ export function RuleEditor() {
             problem={problem?.rowKey === row.key ? problem : null}
             hasFocus={newest === row.key}
             onChange={(change) =>
-              state.change((all) => all.map((other) => (other.key === row.key ? { ...other, ...change } : other)))
+              store.change(ruleSet, (all) => all.map((other) => (other.key === row.key ? { ...other, ...change } : other)))
             }
-            onRemove={() => state.change((all) => all.filter(({ key }) => key !== row.key))}
+            onRemove={() => store.change(ruleSet, (all) => all.filter(({ key }) => key !== row.key))}
           />
         ))}
       </ol>
       <div className={styles.editorBar}>
-        <Button onClick={onAdd} disabled={state.set === null}>
+        <Button onClick={onAdd}>
           <Icon name="plus" /> Add rule
         </Button>
         <span className={styles.space}>{changes > 0 && `${changes} unsaved ${changes === 1 ? "change" : "changes"}`}</span>
-        <Button look="quiet" disabled={changes === 0 || isBusy} onClick={state.discard}>
+        <Button look="quiet" disabled={changes === 0 || isBusy} onClick={store.discard}>
           Discard
         </Button>
-        <Button look="primary" type="submit" disabled={changes === 0 || isBusy || state.conflict !== null}>
+        <Button look="primary" type="submit" disabled={changes === 0 || isBusy || conflict !== null}>
           Save
         </Button>
       </div>
@@ -65,7 +68,7 @@ export function RuleEditor() {
 interface EditorRowProps {
   row: Row;
   place: number;
-  problem: Problem | null;
+  problem: RuleProblem | null;
   hasFocus: boolean;
   onChange: (change: Partial<Row>) => void;
   onRemove: () => void;
@@ -138,7 +141,7 @@ function Hidden({ text }: { text: string }) {
   );
 }
 
-export function ProblemNote({ problem: { message, hint } }: { problem: Pick<Problem, "message" | "hint"> }) {
+export function ProblemNote({ problem: { message, hint } }: { problem: Pick<RuleProblem, "message" | "hint"> }) {
   return (
     <p className={styles.problem} role="alert">
       <Prose text={message} />

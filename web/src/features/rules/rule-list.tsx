@@ -1,5 +1,4 @@
 // The rules that stand, by what they do.
-
 import type { RuleView } from "../../api/rules";
 import { ago } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
@@ -9,9 +8,9 @@ import { PageLink } from "../../ui/page-link";
 import { Prose } from "../../ui/prose";
 import { Visible } from "../../ui/visible";
 import { EFFECTS } from "./effect-badge";
+import { useIsChangingRules, useRevokeRule } from "./queries";
 import { RuleText } from "./rule-text";
 import styles from "./rules.module.css";
-import { useRules } from "./store";
 
 const GROUPS = {
   deny: { title: "Deny", about: "never runs" },
@@ -19,8 +18,14 @@ const GROUPS = {
   allow: { title: "Allow", about: "runs without asking" },
 } as const;
 
-/** `sessionId`: the conversation that is open, to tell its rules from those of others. */
-export function RuleList({ rules, sessionId }: { rules: readonly RuleView[]; sessionId: string }) {
+interface RuleListProps {
+  projectId: string;
+  rules: readonly RuleView[];
+  /** The conversation that is open, to tell its rules from those of others. */
+  sessionId: string;
+}
+
+export function RuleList({ projectId, rules, sessionId }: RuleListProps) {
   const now = useNow(30_000);
   if (rules.length === 0) {
     return (
@@ -41,7 +46,7 @@ export function RuleList({ rules, sessionId }: { rules: readonly RuleView[]; ses
         </h2>
         <ul>
           {own.map((rule) => (
-            <RuleItem key={keyOf(rule)} rule={rule} sessionId={sessionId} now={now} />
+            <RuleItem key={keyOf(rule)} projectId={projectId} rule={rule} sessionId={sessionId} now={now} />
           ))}
         </ul>
       </section>
@@ -54,14 +59,15 @@ function keyOf({ id, source, rule, origin }: RuleView): string {
 }
 
 interface RuleItemProps {
+  projectId: string;
   rule: RuleView;
   sessionId: string;
   now: number;
 }
 
-function RuleItem({ rule, sessionId, now }: RuleItemProps) {
-  const isBusy = useRules((state) => state.isBusy);
-  const revoke = useRules((state) => state.revoke);
+function RuleItem({ projectId, rule, sessionId, now }: RuleItemProps) {
+  const isBusy = useIsChangingRules(projectId);
+  const revoke = useRevokeRule(projectId);
   const { id } = rule;
   return (
     <li className={styles.item} data-holds={rule.holds}>
@@ -81,7 +87,7 @@ function RuleItem({ rule, sessionId, now }: RuleItemProps) {
             question="Revoke it?"
             subject={rule.rule}
             disabled={isBusy}
-            onConfirm={() => void revoke(id)}
+            onConfirm={() => revoke.mutate(id)}
           />
         </div>
       )}

@@ -1,21 +1,22 @@
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { RuleSet } from "../../api/rules";
 import { violations } from "../../testing/axe";
+import { renderWithQueries } from "../../testing/queries";
 import { checkResult, ruleFile, ruleSet, ruleView, simulation } from "../../testing/rules";
+import { useRuleDraft } from "./draft-store";
 import { RulesView } from "./rules-view";
-import { useRules } from "./store";
 
 type Handler = (body: unknown) => Response | Promise<Response>;
 
-const initial = useRules.getInitialState();
+const initial = useRuleDraft.getInitialState();
 let handlers: Record<string, Handler>;
 let sent: { call: string; body: unknown }[];
 
 beforeEach(() => {
-  useRules.setState({ ...initial, draft: null }, true);
+  useRuleDraft.setState({ ...initial, draft: null }, true);
   sent = [];
   handlers = {};
   vi.stubGlobal("fetch", (path: string, { method, body }: RequestInit) => {
@@ -37,7 +38,7 @@ const refusal = (status: number, code: string, message: string, hint?: string) =
 async function open(tab: string, set: RuleSet = ruleSet(), path = `/rules/${tab}`) {
   handlers["GET rules"] ??= () => answer(set);
   window.history.replaceState(null, "", path);
-  render(
+  renderWithQueries(
     <RulesView
       projectId="p1"
       workspace="shop"

@@ -1,16 +1,19 @@
 // The rules of the project: what stands, changing it, and what it would do. Which of these is in the address.
 import { useEffect, useRef } from "react";
 
+import { describeError } from "../../api/client";
+import type { RuleSet } from "../../api/rules";
 import { Button } from "../../ui/button";
 import { PageLink } from "../../ui/page-link";
 import { Visible } from "../../ui/visible";
 import type { Pictures } from "./check-answer";
+import { useRuleDraft } from "./draft-store";
 import { FileBanners } from "./file-banners";
 import { HistoryReplay } from "./history-replay";
+import { useRuleSet } from "./queries";
 import { ProblemNote, RuleEditor } from "./rule-editor";
 import { RuleList } from "./rule-list";
 import styles from "./rules.module.css";
-import { useRules } from "./store";
 import { TryCall } from "./try-call";
 
 const TABS = [
@@ -31,12 +34,10 @@ interface RulesViewProps extends Pictures {
 }
 
 export function RulesView({ projectId, workspace, tab, sessionId, ...pictures }: RulesViewProps) {
-  const load = useRules((state) => state.load);
-  const done = useRules((state) => state.done);
-  const hasDraft = useRules((state) => state.draft !== null);
-  useEffect(() => {
-    void load(projectId);
-  }, [projectId, load]);
+  const open = useRuleDraft((state) => state.open);
+  const done = useRuleDraft((state) => state.done);
+  const hasDraft = useRuleDraft((state) => state.draft !== null);
+  useEffect(() => open(projectId), [projectId, open]);
   const tabs = useRef<HTMLElement>(null);
   // On a narrow screen they go on beyond its edge.
   useEffect(() => {
@@ -68,52 +69,54 @@ export function RulesView({ projectId, workspace, tab, sessionId, ...pictures }:
         <p className={styles.done} role="status">
           {done}
         </p>
-        <Loaded tab={tab} sessionId={sessionId} {...pictures} />
+        <Loaded projectId={projectId} tab={tab} sessionId={sessionId} {...pictures} />
       </div>
     </main>
   );
 }
 
-function Loaded({ tab, sessionId, ...pictures }: Omit<RulesViewProps, "projectId" | "workspace">) {
-  const set = useRules((state) => state.set);
-  const loadError = useRules((state) => state.loadError);
-  const load = useRules((state) => state.load);
-  const projectId = useRules((state) => state.projectId);
-  if (set === null && loadError === null) return <p className={styles.empty}>Loading the rules…</p>;
+function Loaded({ projectId, ...rest }: Omit<RulesViewProps, "workspace">) {
+  const { data: ruleSet, error, refetch } = useRuleSet(projectId);
+  // The draft of the workspace that was open before is not this one's.
+  const isDraftOpen = useRuleDraft((state) => state.projectId === projectId);
+  if (!isDraftOpen || (ruleSet === undefined && error === null)) return <p className={styles.empty}>Loading the rules…</p>;
   return (
     <>
-      {loadError !== null && (
+      {error !== null && (
         <div className={styles.banner} data-tone="danger" role="alert">
-          <p>Could not load the rules: {loadError}</p>
+          <p>Could not load the rules: {describeError(error)}</p>
           <div>
-            <Button size="small" onClick={() => void load(projectId)}>
+            <Button size="small" onClick={() => void refetch()}>
               Try again
             </Button>
           </div>
         </div>
       )}
-      {set && <Content tab={tab} sessionId={sessionId} {...pictures} />}
+      {ruleSet && <Content key={projectId} projectId={projectId} ruleSet={ruleSet} {...rest} />}
     </>
   );
 }
 
-function Content({ tab, sessionId, ...pictures }: Omit<RulesViewProps, "projectId" | "workspace">) {
-  const set = useRules((state) => state.set);
-  const problem = useRules((state) => state.problem);
-  if (set === null) return null;
+interface ContentProps extends Omit<RulesViewProps, "workspace"> {
+  ruleSet: RuleSet;
+}
+
+function Content({ tab, sessionId, projectId, ruleSet, ...pictures }: ContentProps) {
+  const problem = useRuleDraft((state) => state.problem);
+  const rules = { projectId, ruleSet };
   switch (tab) {
     case "edit":
-      return <RuleEditor />;
+      return <RuleEditor {...rules} />;
     case "try":
-      return <TryCall {...pictures} />;
+      return <TryCall {...rules} {...pictures} />;
     case "history":
-      return <HistoryReplay />;
+      return <HistoryReplay {...rules} />;
     default:
       return (
         <>
           {problem && <ProblemNote problem={problem} />}
-          <FileBanners files={set.files} rules={set.rules} />
-          <RuleList rules={set.rules} sessionId={sessionId} />
+          <FileBanners projectId={projectId} files={ruleSet.files} rules={ruleSet.rules} />
+          <RuleList projectId={projectId} rules={ruleSet.rules} sessionId={sessionId} />
         </>
       );
   }

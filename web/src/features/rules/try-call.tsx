@@ -2,17 +2,16 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
 
-import { checkCall } from "../../api/rules";
-import type { CheckRequest, CheckResult } from "../../api/rules";
+import type { CheckRequest, RuleSet } from "../../api/rules";
 import { Button } from "../../ui/button";
 import { CheckAnswer } from "./check-answer";
 import type { Pictures } from "./check-answer";
 import { draftRules } from "./draft";
 import { DraftNote } from "./draft-note";
+import { useRuleDraft } from "./draft-store";
+import { useCallCheck } from "./queries";
 import styles from "./rules.module.css";
-import { useRules } from "./store";
 import { COMMAND_TOOL, MODES, OTHER_TOOL, TOOLS, templateOf } from "./tools";
-import { useAnswer } from "./use-answer";
 
 interface Call {
   tool: string;
@@ -22,17 +21,23 @@ interface Call {
   mode: string;
 }
 
-export function TryCall(pictures: Pictures) {
+interface TryCallProps extends Pictures {
+  projectId: string;
+  /** The rules that stand. */
+  ruleSet: RuleSet;
+}
+
+export function TryCall({ projectId, ...rest }: TryCallProps) {
   const [params, setParams] = useSearchParams();
   const [call, setCall] = useState(() => callOf(params));
   const [notJson, setNotJson] = useState(false);
-  const [answer, ask] = useAnswer<CheckResult>();
+  const { answer, error, isAsking, ask } = useCallCheck(projectId);
   const id = useId();
 
   const check = (asked: Call) => {
     const request = requestOf(asked);
     setNotJson(request === null);
-    if (request) ask(() => checkCall(useRules.getState().projectId, { ...request, ...rulesOfDraft() }));
+    if (request) ask({ ...request, ...rulesOfDraft() });
   };
   const onSubmit = (event: React.FormEvent) => {
     event.preventDefault();
@@ -113,7 +118,7 @@ export function TryCall(pictures: Pictures) {
           )}
         </div>
         <div className={styles.formLine}>
-          <Button look="primary" type="submit" disabled={answer.isAsking}>
+          <Button look="primary" type="submit" disabled={isAsking}>
             What would this do?
           </Button>
           <span className={styles.meta}>Nothing is run and nothing is kept.</span>
@@ -124,17 +129,17 @@ export function TryCall(pictures: Pictures) {
           </p>
         )}
       </form>
-      <div aria-live="polite" aria-busy={answer.isAsking} className={styles.answer}>
-        {answer.isAsking && <p className={styles.meta}>Asking…</p>}
-        {answer.error !== null && <p className={styles.problem}>{answer.error}</p>}
-        {answer.value && <CheckAnswer result={answer.value} {...pictures} />}
+      <div aria-live="polite" aria-busy={isAsking} className={styles.answer}>
+        {isAsking && <p className={styles.meta}>Asking…</p>}
+        {error !== null && <p className={styles.problem}>{error}</p>}
+        {answer && <CheckAnswer result={answer} {...rest} />}
       </div>
     </>
   );
 }
 
 function rulesOfDraft(): Pick<CheckRequest, "rules"> {
-  const { draft } = useRules.getState();
+  const { draft } = useRuleDraft.getState();
   return draft ? { rules: draftRules(draft.rows) } : {};
 }
 

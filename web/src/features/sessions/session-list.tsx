@@ -7,7 +7,7 @@ import { Visible } from "../../ui/visible";
 import styles from "./session-list.module.css";
 
 interface SessionListProps {
-  sessions: SessionView[];
+  sessions: readonly SessionView[];
   error: string | null;
   currentId: string | null;
   onChoose: () => void;

@@ -1,8 +1,9 @@
-import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import type { Project } from "../../api/projects";
 import { violations } from "../../testing/axe";
+import { renderWithQueries } from "../../testing/queries";
 import { SettingsView } from "./settings-view";
 
 const SERVER: Project["server"] = {
@@ -43,7 +44,7 @@ afterEach(() => {
 });
 
 async function open() {
-  const view = render(<SettingsView version={0} />);
+  const view = renderWithQueries(<SettingsView />);
   await screen.findByRole("article", { name: "Workspace shop" });
   return view;
 }
@@ -127,9 +128,9 @@ test("a time limit is whole seconds, and an empty one is the server's", async ()
 });
 
 test("what others change is seen at once, and a refusal is told", async () => {
-  const { rerender } = await open();
+  const { client } = await open();
   projects = [project({ approvals: "off" })];
-  rerender(<SettingsView version={1} />);
+  await act(() => client.invalidateQueries({ queryKey: ["projects"] }));
   await waitFor(() => expect(theSwitch()).not.toBeChecked());
   vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { message: "not yours to change" } }, { status: 403 })));
   await act(async () => fireEvent.click(theSwitch()));

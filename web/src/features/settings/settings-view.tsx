@@ -1,6 +1,7 @@
 // What holds in each workspace, and changing it. Every change is in the audit, by name.
 import { useState } from "react";
 
+import { describeError } from "../../api/client";
 import type { Project, SettingsChange } from "../../api/projects";
 import { ago, exactly } from "../../lib/time";
 import { useNow } from "../../lib/use-now";
@@ -8,16 +9,14 @@ import { BLANKS } from "../../lib/visible-text";
 import { Button } from "../../ui/button";
 import { Visible } from "../../ui/visible";
 import { ApprovalsSwitch } from "./approvals-switch";
+import { useChangeSettings, useProjects } from "./queries";
 import { RehearsalSwitch } from "./rehearsal-switch";
 import { SandboxLine } from "./sandbox-line";
 import styles from "./settings.module.css";
 import { TimeLimits } from "./time-limits";
-import { useProjects } from "./use-projects";
-import type { Projects } from "./use-projects";
 
-/** `version` changes whenever somebody may have changed something. */
-export function SettingsView({ version }: { version: number }) {
-  const { projects, loadError, reload, change } = useProjects(version);
+export function SettingsView() {
+  const { projects, loadError, reload } = useProjects();
   return (
     <main className={styles.page}>
       <div className={styles.inner}>
@@ -35,7 +34,7 @@ export function SettingsView({ version }: { version: number }) {
         )}
         {projects === null && loadError === null && <p className={styles.empty}>Loading the settings…</p>}
         {projects?.map((project) => (
-          <Workspace key={project.project_id} project={project} change={change} />
+          <Workspace key={project.project_id} project={project} />
         ))}
         {projects?.[0] && <SandboxLine sandbox={projects[0].server.sandbox} />}
       </div>
@@ -43,17 +42,14 @@ export function SettingsView({ version }: { version: number }) {
   );
 }
 
-function Workspace({ project, change }: { project: Project; change: Projects["change"] }) {
-  const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ done: string } | { problem: string } | null>(null);
-  const onChange = async (settings: SettingsChange, done: string) => {
-    setBusy(true);
-    setSaid(null);
-    const problem = await change(project.project_id, settings);
-    setBusy(false);
-    setSaid(problem === null ? { done } : { problem });
+function Workspace({ project }: { project: Project }) {
+  const { mutate, isPending, isSuccess, error } = useChangeSettings(project.project_id);
+  const [done, setDone] = useState("");
+  const onChange = (settings: SettingsChange, onceDone: string) => {
+    setDone(onceDone);
+    mutate(settings);
   };
-  const parts = { project, isBusy, onChange: (settings: SettingsChange, done: string) => void onChange(settings, done) };
+  const parts = { project, isBusy: isPending, onChange };
   return (
     <article className={styles.workspace} aria-label={`Workspace ${project.name}`}>
       <header className={styles.name}>
@@ -70,12 +66,12 @@ function Workspace({ project, change }: { project: Project; change: Projects["ch
       <footer className={styles.last}>
         <LastChange project={project} />
         <span role="status" className={styles.done}>
-          {said && "done" in said && said.done}
+          {isSuccess && done}
         </span>
       </footer>
-      {said && "problem" in said && (
+      {error && (
         <p className={styles.problem} role="alert">
-          That was not changed: {said.problem}
+          That was not changed: {describeError(error)}
         </p>
       )}
     </article>

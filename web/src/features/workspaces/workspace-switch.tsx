@@ -3,7 +3,7 @@ import { useLocation, useSearchParams } from "wouter";
 
 import { withProject } from "../../lib/project-address";
 import { Icon } from "../../ui/icon";
-import { useWorkspaces } from "./store";
+import { useWorkspaces } from "./queries";
 import styles from "./workspace-switch.module.css";
 
 interface WorkspaceSwitchProps {
