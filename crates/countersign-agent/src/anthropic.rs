@@ -231,7 +231,7 @@ mod tests {
         let model =
             AnthropicModel::new(AnthropicConnection { key, ..AnthropicConnection::default() })
                 .unwrap();
-        assert_eq!(format!("{model:?}"), r#"Anthropic { host: "api.anthropic.com", .. }"#);
+        assert_eq!(format!("{model:?}"), r#"AnthropicModel { host: "api.anthropic.com", .. }"#);
         assert_eq!(headers(&SecretString::from("a\nb")).unwrap_err(), ModelError::BadApiKey);
     }
 }

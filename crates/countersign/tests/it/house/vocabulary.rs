@@ -59,8 +59,9 @@ fn constructors_say_what_they_take() {
 fn the_glossary_names_what_is_in_the_code() {
     let glossary = std::fs::read_to_string(repository().join("docs/glossary.md")).unwrap();
     let code: String = own_sources().iter().map(|file| product_code(file)).collect();
-    let named = Regex::new(r"`([A-Z][A-Za-z]+)(?:::[A-Za-z]+)?`").unwrap();
-    let names: BTreeSet<_> = named.captures_iter(&glossary).map(|it| it[1].to_owned()).collect();
+    let type_name = Regex::new(r"`([A-Z][A-Za-z]+)(?:::[A-Za-z]+)?`").unwrap();
+    let names: BTreeSet<_> =
+        type_name.captures_iter(&glossary).map(|it| it[1].to_owned()).collect();
     assert!(names.len() > 30, "the names were not found");
     for name in names {
         let is_there = Regex::new(&format!(r"\b{name}\b")).unwrap().is_match(&code);
