@@ -101,7 +101,7 @@ pub fn read(command: &str) -> CommandAnalysis {
 pub fn planned(command: &str) -> (ToolCall, CallPlan) {
     let analysis = read(command);
     let mut effects = analysis.effects;
-    effects.extend(analysis.floors.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
+    effects.extend(analysis.denials.into_iter().map(|it| Effect::Forbidden { why: it.reason }));
     let call = call("Bash", serde_json::json!({ "command": command }));
     (call, CallPlan { commands: analysis.parts, ..CallPlan::new(effects, "") })
 }

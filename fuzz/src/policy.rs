@@ -1,4 +1,4 @@
-//! Random rules and a command: what restricts never loosens, and a floor holds in every mode.
+//! Random rules and a command: what restricts never loosens, and a hard denial holds in every mode.
 //!
 //! Lines up to an empty one are rules (`+` allows, `?` asks, `-` denies); the rest is the command.
 
@@ -25,11 +25,11 @@ pub fn try_one(text: &str) {
     };
     let allows: Vec<_> =
         rules.iter().filter(|it| it.outcome == VerdictAction::Allow).cloned().collect();
-    let floor = plan.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. }));
+    let denial = plan.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. }));
     for mode in PermissionMode::ALL {
         let all = outcome(rules.clone(), mode);
         assert!(all >= outcome(allows.clone(), mode), "a rule that restricts has loosened");
-        assert!(!floor || all == VerdictAction::Deny, "a floor gave way in {mode}");
+        assert!(!denial || all == VerdictAction::Deny, "a hard denial gave way in {mode}");
     }
     assert!(
         outcome(rules.clone(), PermissionMode::DontAsk) != VerdictAction::Ask,

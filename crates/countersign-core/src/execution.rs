@@ -1,14 +1,22 @@
-//! Approvals: the way of one call from the asking to the result, and the permit it may earn.
+//! Executions: the life of one call from its submission to its result, and the permit it may earn.
 //!
-//! Every transition consumes the old value, checks where it stands and returns the new one. The store
-//! repeats the check as a compare-and-set on the old [`ExecutionStatus`]; of two that race, one wins.
+//! Anybody may read an [`Execution`]. Only the gate makes one, as an [`ExecutionDraft`], and changes one,
+//! as a [`LockedExecution`]. Every transition consumes the old value, checks its state and returns the
+//! new one. The store repeats the check as a compare-and-set on the old [`ExecutionStatus`]; of two that
+//! race, one wins.
 
+mod accessors;
+mod draft;
+mod failure;
+mod locked;
 mod observed_calls;
 mod outside_files;
+mod parts;
 mod permit;
 mod rehearsal_binding;
 mod remote;
 mod state;
+mod transitions;
 
 use std::borrow::Cow;
 
@@ -17,10 +25,16 @@ use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
+pub use self::draft::ExecutionDraft;
+pub use self::failure::{ExecutionFailure, FailureKind};
+pub use self::locked::LockedExecution;
 pub use self::outside_files::OutsideFile;
-pub use self::permit::Permit;
+pub use self::parts::ExecutionParts;
+pub use self::permit::{
+    CallPermit, Permit, PermitTerms, RemotePermit, SignalledCall, StartedExecution,
+};
 pub use self::remote::{CallLease, ReportRejection};
-pub use self::state::{ApprovedBy, ExecutionFailure, ExecutionState, ExecutionStatus};
+pub use self::state::{ApprovedBy, ExecutionState, ExecutionStatus};
 use crate::mask::fits_mask;
 use crate::shell::{CanonicalCommandLine, CommandPart};
 use crate::{
@@ -70,34 +84,37 @@ pub struct DecisionContext {
 }
 
 /// One call on its way, and everything its decision is bound to.
+///
+/// Only the gate makes one or changes its state: see [`ExecutionDraft`] and [`LockedExecution`].
+// INVARIANT: its fields are written in this module only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Execution {
     /// Its id.
-    pub id: ApprovalId,
+    id: ApprovalId,
     /// The call.
-    pub call: ToolCall,
+    call: ToolCall,
     /// What it would do.
-    pub effects: Vec<Effect>,
+    effects: Vec<Effect>,
     /// The commands it would run, one by one.
-    pub commands: Vec<CommandPart>,
+    commands: Vec<CommandPart>,
     /// What is executed in the place of its text if nobody is asked, where it is a command.
-    pub canonical: Option<CanonicalCommandLine>,
+    canonical: Option<CanonicalCommandLine>,
     /// That in one sentence.
-    pub summary: String,
+    summary: String,
     /// How risky that is.
-    pub risk: Risk,
+    risk: Risk,
     /// What the policy said of it.
-    pub verdict: Verdict,
+    verdict: Verdict,
     /// What a person sees; none where nobody was asked.
-    pub preview: Option<Preview>,
+    preview: Option<Preview>,
     /// What else it stands on.
-    pub basis: DecisionContext,
+    basis: DecisionContext,
     /// The digest of all of this: what was seen is what runs.
-    pub digest: Digest,
+    digest: Digest,
     /// When the call was made.
-    pub created_at: Timestamp,
+    created_at: Timestamp,
     /// Where it stands.
-    pub state: ExecutionState,
+    state: ExecutionState,
 }
 
 /// An input as a person changed it, judged and previewed like a new call.
@@ -127,6 +144,12 @@ pub struct EditedInput {
 #[derive(Debug, thiserror::Error)]
 #[error("the request is already settled: {}", .0.status().as_str().to_lowercase())]
 pub struct StateConflict(pub Box<Execution>);
+
+impl AsRef<Execution> for Execution {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
 
 /// The call has no leave to start, or has started already.
 #[derive(Debug, thiserror::Error)]
@@ -161,7 +184,7 @@ impl Execution {
 
     /// Returns the same, bound to what it now holds.
     #[must_use]
-    pub fn with_updated_binding(self) -> Self {
+    pub(crate) fn with_updated_binding(self) -> Self {
         Self { digest: self.binding(), ..self }
     }
 
@@ -278,221 +301,6 @@ impl Execution {
         }
         let input = canonical_json(&self.call.input);
         format!("The user changed the input before it ran, to: {input}\n\n{result}")
-    }
-
-    /// Puts a new call before a person.
-    pub fn ask(self, deadline: Timestamp) -> Result<Self, StateConflict> {
-        self.leave_pending(ExecutionState::AwaitingApproval { deadline })
-    }
-
-    /// Lets a new call pass because the policy allows it.
-    pub fn allow(self, now: Timestamp) -> Result<Self, StateConflict> {
-        let state = self.approved(ApprovedBy::Policy, now);
-        self.leave_pending(state)
-    }
-
-    /// Ends a new call that is invalid or denied.
-    pub fn refuse(self, failure: ExecutionFailure, now: Timestamp) -> Result<Self, StateConflict> {
-        self.leave_pending(ExecutionState::Failed { by: None, at: now, failure, replaced_by: None })
-    }
-
-    /// Settles a request that waits.
-    ///
-    /// A decision that comes at the deadline or later settles it as timed out, whatever it says: late
-    /// consent is no consent.
-    pub fn settle(self, decision: Decision, now: Timestamp) -> Result<Self, StateConflict> {
-        let ExecutionState::AwaitingApproval { deadline } = self.state else {
-            return Err(StateConflict(Box::new(self)));
-        };
-        let state = match decision {
-            _ if now >= deadline => ExecutionState::Timeout { at: now },
-            Decision::Approve { by } => self.approved(by, now),
-            Decision::Reject { by, feedback } => ExecutionState::Rejected { by, at: now, feedback },
-        };
-        Ok(Self { state, ..self })
-    }
-
-    /// Settles a call whose time has come: nobody decided, came to run it or reported. Gives it back
-    /// unchanged if it has not.
-    pub fn expire(self, now: Timestamp) -> Result<Self, StateConflict> {
-        if self.has_lapsed(now) {
-            Ok(self.expire_lapsed(now))
-        } else {
-            Err(StateConflict(Box::new(self)))
-        }
-    }
-
-    /// Takes back a call that has not started; one that runs elsewhere is given up.
-    pub fn cancel(self, now: Timestamp) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::Pending
-            | ExecutionState::AwaitingApproval { .. }
-            | ExecutionState::Approved { .. } => {
-                Ok(Self { state: ExecutionState::Cancelled { at: now, replaced_by: None }, ..self })
-            }
-            ExecutionState::Executing { lease: Some(_), .. } => {
-                self.fail(cancellation_failure(), now)
-            }
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-
-    /// Gives way to another request: one for the edited input, which is riskier than what was asked.
-    pub fn replace_with(self, to: ApprovalId, now: Timestamp) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::AwaitingApproval { deadline } if now < deadline => Ok(Self {
-                state: ExecutionState::Cancelled { at: now, replaced_by: Some(to) },
-                ..self
-            }),
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-
-    /// Approves a request with the input as a person changed it, judged and previewed anew.
-    ///
-    /// The original input is kept beside it. Consent that comes late is none, here too.
-    pub fn settle_edited(
-        self,
-        edited: EditedInput,
-        by: ApprovedBy,
-        now: Timestamp,
-    ) -> Result<Self, StateConflict> {
-        let settled = self.settle(Decision::Approve { by }, now)?;
-        if settled.status() != ExecutionStatus::Approved {
-            return Ok(settled);
-        }
-        let EditedInput {
-            input,
-            effects,
-            commands,
-            summary,
-            risk,
-            verdict,
-            preview,
-            rules,
-            witness,
-        } = edited;
-        let original = settled.basis.edited_from.clone().unwrap_or(settled.call.input.clone());
-        let basis =
-            DecisionContext { edited_from: Some(original), rules, witness, ..settled.basis };
-        let call = ToolCall { input, ..settled.call };
-        let preview = Some(preview);
-        Ok(Self { call, effects, commands, summary, risk, verdict, preview, basis, ..settled }
-            .with_updated_binding())
-    }
-
-    /// Ends an approved call that may no longer start: the rules now deny it.
-    pub fn withdraw(
-        self,
-        failure: ExecutionFailure,
-        now: Timestamp,
-    ) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::Approved { .. } => {
-                let state =
-                    ExecutionState::Failed { by: None, at: now, failure, replaced_by: None };
-                Ok(Self { state, ..self })
-            }
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-
-    /// Ends a started call that would not have done what was approved; it is asked for again.
-    pub fn supersede(
-        self,
-        failure: ExecutionFailure,
-        by_request: ApprovalId,
-        now: Timestamp,
-    ) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::Executing { by, .. } => {
-                let replaced_by = Some(by_request);
-                let state = ExecutionState::Failed { by: Some(by), at: now, failure, replaced_by };
-                Ok(Self { state, ..self })
-            }
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-
-    /// Starts an approved call: the only source of permits.
-    ///
-    /// The permit counts only once the store has recorded the start; the gate keeps it until then.
-    pub fn start(self, now: Timestamp) -> Result<(Self, Permit), StartRejection> {
-        // What somebody else is to run gets a lease, see `lend`, and no permit.
-        let elsewhere = self.call.executor.is_remote();
-        let ExecutionState::Approved { by, at, .. } = self.state.clone() else {
-            return Err(StartRejection(Box::new(self)));
-        };
-        if elsewhere {
-            return Err(StartRejection(Box::new(self)));
-        }
-        let permit = Permit {
-            approval: self.id,
-            call: self.call.clone(),
-            effects: self.effects.clone(),
-            outside: self.permitted_outside_files(&by),
-            preimages: self.preview.as_ref().map(Preview::preimages).unwrap_or_default().to_vec(),
-            rehearsal: self.kept_rehearsal().cloned(),
-            canonical: self.canonical.clone().filter(|_| by == ApprovedBy::Policy),
-        };
-        let state = ExecutionState::Executing { by, approved_at: at, since: now, lease: None };
-        Ok((Self { state, ..self }, permit))
-    }
-
-    /// Records what the tool gave back.
-    pub fn complete(self, output: ToolOutput, now: Timestamp) -> Result<Self, StateConflict> {
-        let ExecutionState::Executing { by, approved_at, since, .. } = self.state else {
-            return Err(StateConflict(Box::new(self)));
-        };
-        let ToolOutput { content: result, is_error, attachments } = output;
-        let state = ExecutionState::Completed {
-            by,
-            approved_at,
-            since,
-            at: now,
-            is_error,
-            result,
-            attachments,
-            reported: false,
-        };
-        Ok(Self { state, ..self })
-    }
-
-    /// Records that the tool broke off.
-    pub fn fail(self, failure: ExecutionFailure, now: Timestamp) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::Executing { by, .. } => Ok(Self {
-                state: ExecutionState::Failed { by: Some(by), at: now, failure, replaced_by: None },
-                ..self
-            }),
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-
-    /// Leave to start; where somebody else is to start it, not for ever.
-    fn approved(&self, by: ApprovedBy, now: Timestamp) -> ExecutionState {
-        let until = self.call.executor.claim_timeout_secs().map(|seconds| {
-            // In whole milliseconds, as the table holds it: both must agree on when it is over.
-            let until = now.as_millisecond().saturating_add(seconds.saturating_mul(1000));
-            Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX)
-        });
-        ExecutionState::Approved { by, at: now, until }
-    }
-
-    fn leave_pending(self, state: ExecutionState) -> Result<Self, StateConflict> {
-        match self.state {
-            ExecutionState::Pending => Ok(Self { state, ..self }),
-            _ => Err(StateConflict(Box::new(self))),
-        }
-    }
-}
-
-fn cancellation_failure() -> ExecutionFailure {
-    ExecutionFailure {
-        error_type: "interrupted".to_owned(),
-        error: "Interrupted: the run was stopped while this ran elsewhere. Whether it took effect \
-                is unknown; look before trying again."
-            .to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Explanations: a verdict told like a good compiler error.
 //!
-//! Which part of a command it is about, what that would do, which rule or floor spoke, and what would
+//! Which part of a command it is about, what that would do, which rule or hard denial spoke, and what would
 //! change it.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};

@@ -64,7 +64,7 @@ impl std::fmt::Display for RestoreObstacle {
                 f.write_str("the call was broken off: what is there may be somebody else's")
             }
             Self::NotKept(why) => write!(f, "what was there is not kept: {why}"),
-            Self::LeftNoFile(why) => write!(f, "what the call left there is no file: {why}"),
+            Self::LeftNoFile(why) => write!(f, "what the call left there is not a file: {why}"),
         }
     }
 }

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::rule::{PatternAnchors, RuleLayer, RuleSet, RuleSource, prefix_len, redirects};
 use crate::shell::{CommandPart, CommandWord, PartFinding};
 use crate::{
-    CallPlan, Effect, EffectTarget, PermissionMode, Policy, Risk, Rule, Supervision, ToolCall,
-    VerdictAction, WorkspaceSide,
+    CallPlan, Effect, EffectTarget, Policy, Risk, Rule, ToolCall, VerdictAction, WorkspaceSide,
 };
 
 /// Rules that may be kept at once: one per command or file, and no more than a person reads.
@@ -87,9 +85,7 @@ fn allows(
     let Ok(rules) = rules.collect::<Result<Vec<_>, _>>() else { return false };
     let rules =
         RuleSet::new(vec![RuleLayer::from_rules(RuleSource::Session, rules)], anchors.clone());
-    let stance = Supervision::Attended { auto_approve_read: true };
-    let policy = Policy { stance, mode: PermissionMode::Default, rules: Arc::new(rules) };
-    policy.verdict(call, plan, risk, now).outcome == VerdictAction::Allow
+    Policy::attended_by(rules).verdict(call, plan, risk, now).outcome == VerdictAction::Allow
 }
 
 fn propose_for_commands(parts: &[CommandPart]) -> Vec<GrantProposal> {

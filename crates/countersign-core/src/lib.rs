@@ -4,8 +4,8 @@
 //! would have and makes its [`Preview`]. [`risk::assess`] rates the effects, a [`Policy`] turns call,
 //! effects and risk into a [`Verdict`] that keeps every [`VerdictReason`]; people's [`rule`]s are part of it,
 //! and [`explain()`] tells it in words. An [`Execution`] carries the call through its [`ExecutionState`]s;
-//! [`Execution::start`] hands out the [`Permit`] on which alone tools run; what an [`Executor`] elsewhere
-//! runs is lent by [`Execution::lend`] and comes back as a [`ExecutionReport`].
+//! [`LockedExecution::start`] and a commit earn the [`Permit`] on which alone tools run; what an [`Executor`] elsewhere
+//! runs is lent by [`LockedExecution::lend`] and comes back as a [`ExecutionReport`].
 //! While a command waits it may be tried out: a [`RehearsalState`] shows what it did.
 //! What a call did to files is kept as [`FileChange`]s, and [`plan_reversals`] says how to undo them.
 //! What happened is told by [`Event`]s. [`shell`] reads command lines, [`parse_input`] what a program
@@ -50,9 +50,10 @@ pub use digest::{Digest, canonical_json};
 pub use effect::{Effect, EffectTarget};
 pub use event::{Event, TokenUsage};
 pub use execution::{
-    ApprovedBy, CallLease, Decision, DecisionContext, EditedInput, Execution, ExecutionFailure,
-    ExecutionState, ExecutionStatus, OutsideFile, Permit, ReportRejection, StartRejection,
-    StateConflict,
+    ApprovedBy, CallLease, CallPermit, Decision, DecisionContext, EditedInput, Execution,
+    ExecutionDraft, ExecutionFailure, ExecutionParts, ExecutionState, ExecutionStatus, FailureKind,
+    LockedExecution, OutsideFile, Permit, PermitTerms, RemotePermit, ReportRejection,
+    SignalledCall, StartRejection, StartedExecution, StateConflict,
 };
 pub use executor::Executor;
 pub use explain::{Explanation, ExplanationStyle, explain};

@@ -1,6 +1,6 @@
 //! Policy: from a call and its plan to a verdict.
 //!
-//! Everything that speaks against a call is collected first: floors, rules that deny or ask, rules
+//! Everything that speaks against a call is collected first: hard denials, rules that deny or ask, rules
 //! that cannot be read. Then every single effect needs something that allows it, a rule or the proof
 //! that it only reads here; what nothing allows asks. The mode says what becomes of that asking. No
 //! step can take back what another one said.
@@ -68,6 +68,12 @@ impl Policy {
         Self { stance, mode: PermissionMode::Default, rules: Arc::new(RuleSet::empty(anchors)) }
     }
 
+    /// Returns the policy of rules where people are asked, and reads are not asked about.
+    pub(crate) fn attended_by(rules: RuleSet) -> Self {
+        let stance = Supervision::Attended { auto_approve_read: true };
+        Self { stance, mode: PermissionMode::Default, rules: Arc::new(rules) }
+    }
+
     /// Returns the verdict on a call: pure, and with every reason kept.
     pub fn verdict(&self, call: &ToolCall, plan: &CallPlan, risk: Risk, now: Timestamp) -> Verdict {
         let case = PolicyCase { call, plan, rules: &self.rules, mode: self.mode, now };
@@ -129,7 +135,7 @@ fn deny_instead_of_ask(reason: VerdictReason) -> VerdictReason {
     }
 }
 
-/// The floor: holds in every stance and mode.
+/// The hard denial: holds in every stance and mode.
 fn hard_denial_reason(effect: &Effect) -> Option<VerdictReason> {
     match effect {
         Effect::Forbidden { why } => Some(

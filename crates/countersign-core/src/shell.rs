@@ -1,26 +1,28 @@
 //! What a bash command line would do, read from its text.
 //!
 //! The reading proves a small positive set (read-only commands, by a table of flags) and finds
-//! floors (what is never a coding task); everything else is named as well as it can be and left to
+//! hard denials (what is never a coding task). Everything else is named as well as it can be and left to
 //! a person. Whatever cannot be read is [`Effect::Opaque`]: a failure here never makes a call look
 //! harmless. Pure: what must be known of the machine comes through [`Machine`].
 //!
-//! The way of a text: `guard` (may it be parsed at all) → `syntax` (brush-parser, which only proposes) →
-//! `lower` (the walk over the tree, with `simple`, `redirect`, `condition`, `word` and `state`) → `judge` (one
-//! simple command: `builtin`, `wrapper`, the read-only `table` by its `grammar`, what is `known` of the
-//! rest) with `floor` beside all of it. The walk also writes the `canonical` form: what is executed
-//! instead of the text when nobody is asked.
+//! The way of a text: `text_guard` (may it be parsed at all) → `syntax` (brush-parser, which only
+//! proposes) → `lower` (the walk over the tree, with `simple_command`, `redirect`, `condition`, `word` and
+//! `shell_state`) → `judgement` (one simple command: `builtin`, `wrapper`, `read_only_programs` by their
+//! `argument_grammar`, `program_traits` of the rest) with `hard_denial` beside all of it. The walk also
+//! writes the `canonical` form: what is executed instead of the text when nobody is asked.
 
 mod argument_grammar;
 mod argument_kinds;
 mod builtin;
 mod canonical;
+mod command_judgement;
 mod condition;
 mod expanded_word;
 mod file_tree;
 mod hard_denial;
 mod judgement;
 mod lower;
+mod machine_view;
 mod portable_text;
 mod program_traits;
 mod raw_tokens;
@@ -199,7 +201,7 @@ pub struct CommandAnalysis {
     /// Everything it would do; never empty.
     pub effects: Vec<Effect>,
     /// What is denied whatever else holds.
-    pub floors: Vec<HardDenial>,
+    pub denials: Vec<HardDenial>,
     /// What makes the text hard to read for a person: invisible characters, padding and the like.
     pub warnings: Vec<String>,
     /// What is executed in its place when nobody is asked; none where the text cannot be expressed so.
@@ -210,7 +212,7 @@ pub struct CommandAnalysis {
 impl CommandAnalysis {
     /// Returns whether every part is proven to only read. Where it reads is in the effects.
     pub fn is_read_only(&self) -> bool {
-        self.floors.is_empty()
+        self.denials.is_empty()
             && self.parts.iter().all(|part| part.finding == PartFinding::ReadOnly)
             && self.effects.iter().all(Effect::is_read_only)
     }
@@ -311,12 +313,12 @@ pub struct HardDenial {
 /// Reads a command line.
 pub fn analyse(command: &str, context: &ShellContext<'_>) -> CommandAnalysis {
     let warnings = text_guard::find_hazards(command);
-    let mut floors = text_guard::find_denials(command);
+    let mut denials = text_guard::find_denials(command);
     let LoweredCommand { parts, mut effects, script } = match text_guard::admit(command) {
-        Ok(size) => lower::lower_command(command, size, context, &mut floors),
+        Ok(size) => lower::lower_command(command, size, context, &mut denials),
         Err(why) => {
             // Floors are looked for even in a text that cannot be read.
-            floors.extend(raw_tokens::find_denials(command, context));
+            denials.extend(raw_tokens::find_denials(command, context));
             LoweredCommand::opaque(why)
         }
     };
@@ -332,11 +334,11 @@ pub fn analyse(command: &str, context: &ShellContext<'_>) -> CommandAnalysis {
             once.push(effect);
         }
     }
-    floors.dedup();
+    denials.dedup();
     CommandAnalysis {
         parts,
         effects: known_or_opaque(once, context),
-        floors,
+        denials,
         warnings: warnings.into_iter().map(|warning| warning.text).collect(),
         canonical: canonical.ok(),
     }

@@ -59,7 +59,7 @@ pub enum UrlError {
     #[error("the URL holds a user name or password before `@`; leave it out")]
     UserInfo,
     /// It is no URL.
-    #[error("this is no URL ({0}); write one like `https://example.com/page`")]
+    #[error("this is not a URL ({0}); write one like `https://example.com/page`")]
     Malformed(String),
 }
 

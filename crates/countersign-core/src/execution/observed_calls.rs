@@ -6,14 +6,16 @@
 use jiff::Timestamp;
 
 use super::remote::tool_failure;
-use super::{ApprovedBy, CallLease, Execution, ExecutionFailure, ExecutionState, StateConflict};
+use super::{
+    ApprovedBy, CallLease, Execution, ExecutionFailure, ExecutionState, FailureKind, StateConflict,
+};
 use crate::ReportedOutcome;
 
 impl Execution {
     /// Records that a call was let pass elsewhere: by the rules, or by somebody at the agent's prompt.
     ///
     /// It counts as running until its result is told of, or until nothing was heard of it for long.
-    pub fn record_observed_start(
+    pub(crate) fn record_observed_start(
         self,
         by: ApprovedBy,
         until: Timestamp,
@@ -38,7 +40,7 @@ impl Execution {
     }
 
     /// Records what came of a call that was only seen.
-    pub fn record_observed_result(
+    pub(crate) fn record_observed_result(
         self,
         reported: &ReportedOutcome,
         now: Timestamp,
@@ -87,13 +89,14 @@ pub(super) fn missing_result_failure(by: &ApprovedBy) -> ExecutionFailure {
         }
         _ => "The agent reported no result within an hour. Whether it ran is unknown.",
     };
-    ExecutionFailure { error_type: "no_result".to_owned(), error: error.to_owned() }
+    ExecutionFailure::new(FailureKind::NoResult, error)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::ExecutionDraft;
     use super::*;
     use crate::{
         DecisionContext, Digest, ExecutionReport, ExecutionStatus, Executor, Risk, ToolCall,
@@ -122,7 +125,7 @@ mod tests {
     #[test]
     fn a_call_that_the_gate_decides_is_never_taken_for_one_that_was_seen() {
         assert!(seen(None).record_observed_start(ApprovedBy::Policy, later(), NOW).is_err());
-        let asked = seen(None).ask(later()).unwrap();
+        let asked = ExecutionDraft(seen(None)).ask(later());
         assert!(
             asked.record_observed_result(&ReportedOutcome::Failed("x".to_owned()), NOW).is_err()
         );

@@ -82,7 +82,8 @@ fn makes_files(part: &CommandPart) -> bool {
 mod tests {
     use jiff::Timestamp;
 
-    use super::super::tests::new;
+    use super::super::ExecutionDraft;
+    use super::super::tests::{commit, new};
     use super::*;
     use crate::rule::{RuleCitation, RuleSource};
     use crate::shell::{CommandWord, PartFinding, WordValue};
@@ -147,12 +148,12 @@ mod tests {
     #[test]
     fn the_permit_carries_it() {
         let now = Timestamp::UNIX_EPOCH;
-        let asked = with(&[write("/o/a", OUTSIDE)], "tee").ask(Timestamp::MAX).unwrap();
+        let draft = || ExecutionDraft(with(&[write("/o/a", OUTSIDE)], "tee"));
+        let asked = draft().ask(Timestamp::MAX);
         let yes = Decision::Approve { by: ApprovedBy::person("p", None) };
-        let (_, permit) = asked.settle(yes, now).unwrap().start(now).unwrap();
+        let (_, permit) = commit(asked.settle(yes, now).unwrap().start(now).unwrap());
         assert_eq!(permit.outside_files().len(), 1);
-        let (_, permit) =
-            with(&[write("/o/a", OUTSIDE)], "tee").allow(now).unwrap().start(now).unwrap();
+        let (_, permit) = commit(draft().allow_and_start(now).unwrap());
         assert_eq!(permit.outside_files(), []);
     }
 

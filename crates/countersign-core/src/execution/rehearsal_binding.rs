@@ -6,7 +6,7 @@ use crate::{CommandPreview, Digest, Preview, RehearsalState};
 impl Execution {
     /// Shows with a command that waits how its rehearsal stands. What a yes is bound to changes only
     /// where a yes keeps what the rehearsal did.
-    pub fn record_rehearsal(self, rehearsal: RehearsalState) -> Result<Self, StateConflict> {
+    pub(crate) fn record_rehearsal(self, rehearsal: RehearsalState) -> Result<Self, StateConflict> {
         if self.status() != ExecutionStatus::AwaitingApproval {
             return Err(StateConflict(Box::new(self)));
         }

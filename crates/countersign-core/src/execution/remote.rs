@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Execution, ExecutionFailure, ExecutionState, StartRejection};
+use super::{Execution, ExecutionFailure, ExecutionState, FailureKind, StartRejection};
 use crate::mask::fits_mask;
 use crate::{Executor, ReportedOutcome};
 
@@ -28,10 +28,10 @@ pub enum ReportRejection {
     #[error("the call has not started: it is {}", .0.status().as_str().to_lowercase())]
     NotStarted(Box<Execution>),
     /// Somebody else has it.
-    #[error("somebody else was told to run this call")]
+    #[error("another client holds this call")]
     Foreign(Box<Execution>),
     /// Nobody reports it: who drives its run sees what comes of it.
-    #[error("nobody has to report what came of this call")]
+    #[error("no client is expected to report on this call")]
     NotElsewhere(Box<Execution>),
 }
 
@@ -69,7 +69,7 @@ impl Execution {
     /// Lends an approved call to somebody elsewhere, once.
     ///
     /// One that has waited too long for somebody to come has lapsed: it comes back as failed.
-    pub fn lend(self, lease: CallLease, now: Timestamp) -> Result<Self, StartRejection> {
+    pub(crate) fn lend(self, lease: CallLease, now: Timestamp) -> Result<Self, StartRejection> {
         if self.has_lapsed(now) {
             return Ok(self.expire_lapsed(now));
         }
@@ -84,7 +84,7 @@ impl Execution {
     }
 
     /// Prolongs a lease. One that is over is not prolonged: the call comes back as failed.
-    pub fn renew(
+    pub(crate) fn renew(
         self,
         token: &str,
         until: Timestamp,
@@ -104,7 +104,7 @@ impl Execution {
     ///
     /// Without a token it is taken from whoever brings it. What comes after the lease, or after the
     /// time an approved call may wait, comes too late: the call comes back as failed.
-    pub fn report(
+    pub(crate) fn report(
         self,
         reported: &ReportedOutcome,
         token: Option<&str>,
@@ -161,8 +161,7 @@ impl Execution {
             ) => {
                 let said = tool_failure(error);
                 *failure == said
-                    || (failure.error_type == said.error_type
-                        && fits_mask(&failure.error, &said.error))
+                    || (failure.kind == said.kind && fits_mask(&failure.error, &said.error))
             }
             (
                 ExecutionState::Failed { by: Some(_), failure, .. },
@@ -230,34 +229,31 @@ fn failed_state(by: super::ApprovedBy, at: Timestamp, failure: ExecutionFailure)
 }
 
 pub(super) fn tool_failure(error: &str) -> ExecutionFailure {
-    ExecutionFailure { error_type: "tool_error".to_owned(), error: error.to_owned() }
+    ExecutionFailure::new(FailureKind::ToolError, error)
 }
 
 fn drift_failure(error: &str) -> ExecutionFailure {
-    ExecutionFailure { error_type: "file_changed".to_owned(), error: error.to_owned() }
+    ExecutionFailure::new(FailureKind::FileChanged, error)
 }
 
 fn unclaimed_failure(executor: Executor) -> ExecutionFailure {
-    let (error_type, error) = match executor {
+    let (kind, error) = match executor {
         Executor::Local | Executor::Client | Executor::ClaudeCli => (
-            "no_client",
+            FailureKind::NoClient,
             "No client came to run this within 5 minutes of its approval; it was not run.",
         ),
         Executor::Caller => (
-            "no_result",
+            FailureKind::NoResult,
             "Nobody reported a result within an hour of the approval. Whether it ran is unknown.",
         ),
     };
-    ExecutionFailure { error_type: error_type.to_owned(), error: error.to_owned() }
+    ExecutionFailure::new(kind, error)
 }
 
 fn client_lost_failure() -> ExecutionFailure {
-    ExecutionFailure {
-        error_type: "client_lost".to_owned(),
-        error: "The client that was to run this is gone. Whether it took effect is unknown; look \
-                before trying again."
-            .to_owned(),
-    }
+    let error = "The client that was to run this is gone. Whether it took effect is unknown; look \
+                 before trying again.";
+    ExecutionFailure::new(FailureKind::ClientLost, error)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::CallLease;
+use super::{CallLease, ExecutionFailure};
 use crate::{ApprovalId, Attachment, Secrets};
 
 /// Who gave leave.
@@ -78,15 +78,6 @@ impl fmt::Display for ApprovedBy {
             Self::AgentPrompt => f.write_str("agent prompt"),
         }
     }
-}
-
-/// Why an execution failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExecutionFailure {
-    /// A stable word for programs: `validation`, `denied`, `tool_error`, `interrupted`, …
-    pub error_type: String,
-    /// A sentence for the model and for people.
-    pub error: String,
 }
 
 /// Where one execution stands. What is known only in one state lives in it.

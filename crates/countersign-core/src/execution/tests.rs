@@ -1,3 +1,4 @@
+use countersign_seal::CommittedWrite;
 use proptest::prelude::*;
 use serde_json::json;
 use uuid::Uuid;
@@ -24,7 +25,7 @@ fn only_an_approved_call_yields_a_permit_and_only_one() {
     assert!(new().start(second(1)).is_err());
     assert!(awaiting(100).start(second(1)).is_err());
     let approved = awaiting(100).settle(approve(), second(1)).unwrap();
-    let (executing, permit) = approved.start(second(2)).unwrap();
+    let (executing, permit) = commit(approved.start(second(2)).unwrap());
     assert_eq!(permit.approval(), executing.id);
     assert!(executing.start(second(3)).is_err());
 }
@@ -75,7 +76,7 @@ fn what_a_person_says_with_a_yes_stays_with_the_call_and_the_model_does_not_hear
         ("ana", ApprovedBy::Person("ana".into()))
     );
     let approved = awaiting(100).settle(Decision::Approve { by }, second(1)).unwrap();
-    let (started, _permit) = approved.start(second(2)).unwrap();
+    let (started, _permit) = commit(approved.start(second(2)).unwrap());
     let done = started.complete(ToolOutput::ok("done"), second(3)).unwrap();
     let kept: ExecutionState = serde_json::from_value(json!(done.state)).unwrap();
     assert_eq!(
@@ -139,11 +140,11 @@ proptest! {
 
 fn apply(approval: Execution, step: &Step, now: Timestamp) -> (ExecutionStatus, Execution, bool) {
     let before = approval.status();
-    let failure = ExecutionFailure { error_type: "tool_error".into(), error: "no".into() };
+    let failure = ExecutionFailure::new(FailureKind::ToolError, "no");
     let next = match step {
-        Step::Ask => approval.ask(second(50)),
-        Step::Allow => approval.allow(now),
-        Step::Refuse => approval.refuse(failure, now),
+        Step::Ask => draft(approval).map(|draft| draft.ask(second(50))),
+        Step::Allow => draft(approval).map(|draft| draft.allow(now)),
+        Step::Refuse => draft(approval).map(|draft| draft.refuse(failure, now)),
         Step::Settle(true) => approval.settle(approve(), now),
         Step::Settle(false) => {
             approval.settle(Decision::Reject { by: ApprovedBy::Callback, feedback: None }, now)
@@ -151,7 +152,7 @@ fn apply(approval: Execution, step: &Step, now: Timestamp) -> (ExecutionStatus, 
         Step::Expire => approval.expire(now),
         Step::Cancel => approval.cancel(now),
         Step::Start => match approval.start(now) {
-            Ok((next, _permit)) => return (before, next, true),
+            Ok(started) => return (before, commit(started).0, true),
             Err(StartRejection(same)) => return (before, *same, false),
         },
         Step::Complete => approval.complete(ToolOutput::ok("done"), now),
@@ -165,7 +166,21 @@ pub(super) fn approve() -> Decision {
 }
 
 pub(super) fn awaiting(deadline: i64) -> Execution {
-    new().ask(second(deadline)).unwrap()
+    ExecutionDraft(new()).ask(second(deadline))
+}
+
+/// A call that nobody has asked for, allowed or refused yet.
+fn draft(execution: Execution) -> Result<ExecutionDraft, StateConflict> {
+    match execution.state {
+        ExecutionState::Pending => Ok(ExecutionDraft(execution)),
+        _ => Err(StateConflict(Box::new(execution))),
+    }
+}
+
+/// What the store does with a start.
+pub(super) fn commit(started: StartedExecution) -> (Execution, Permit) {
+    let written = started.execution().clone();
+    (written, Permit::from_committed(CommittedWrite::after_commit(started)))
 }
 
 pub(super) fn second(second: i64) -> Timestamp {
@@ -242,7 +257,7 @@ fn a_yes_is_bound_to_a_rehearsal_only_where_it_keeps_it_and_only_if_it_was_seen(
     let rehearsal_of = |seen: &Digest| {
         let seen = done.clone().restore_seen_version(seen).unwrap();
         let approved = seen.settle(approve(), second(1)).unwrap();
-        approved.start(second(2)).unwrap().1.rehearsal().cloned()
+        commit(approved.start(second(2)).unwrap()).1.rehearsal().cloned()
     };
     assert_eq!(rehearsal_of(&done.digest), Some(Digest::for_bytes(b"all of it")));
     assert_eq!(rehearsal_of(&before), None, "who saw none keeps none");

@@ -15,7 +15,7 @@ fn a_long_pipeline_says_which_part_and_why() {
 }
 
 #[test]
-fn a_denial_names_its_rule_and_a_floor_says_that_nothing_helps() {
+fn a_denial_names_its_rule_and_a_hard_denial_says_that_nothing_helps() {
     let rules = "deny = ['Bash(npm publish:*)']";
     insta::assert_snapshot!(told("ls && npm publish", rules));
     insta::assert_snapshot!(told("rm -rf ~", rules));

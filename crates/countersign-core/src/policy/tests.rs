@@ -266,9 +266,9 @@ pub(crate) fn plan(command: &str) -> CallPlan {
         own: &[],
         machine: &Fake,
     };
-    let shell::CommandAnalysis { parts, mut effects, floors, .. } =
+    let shell::CommandAnalysis { parts, mut effects, denials, .. } =
         shell::analyse(command, &context);
-    effects.extend(floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }));
+    effects.extend(denials.into_iter().map(|denial| Effect::Forbidden { why: denial.reason }));
     CallPlan { commands: parts, ..CallPlan::new(effects, "") }
 }
 

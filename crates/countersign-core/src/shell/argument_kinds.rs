@@ -2,7 +2,7 @@
 
 mod sed;
 
-use super::argument_grammar::MachineView;
+use super::machine_view::MachineView;
 use super::{CommandWord, WordValue, variable};
 use crate::Effect;
 
@@ -10,28 +10,28 @@ use crate::Effect;
 pub(super) fn check(
     kind: &str,
     word: &CommandWord,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     match kind {
         // A pattern shows the names in its folder.
-        "text" if matches!(word.value, WordValue::Glob(_)) => return eye.reads(word),
+        "text" if matches!(word.value, WordValue::Glob(_)) => return view.reads(word),
         "text" => return Ok(Vec::new()),
         "file" | "archive" if word.literal() == Some("-") => return Ok(Vec::new()),
-        "path" | "file" => return eye.reads(word),
-        "packed" => return with_endings(word, PACKED, eye),
+        "path" | "file" => return view.reads(word),
+        "packed" => return with_endings(word, PACKED, view),
         // `unzip` passes over a lone `-` and opens the next word.
         "zip"
             if !word.effective_text().starts_with('-')
                 && !word.effective_text().contains(['*', '?', '[', '\\']) =>
         {
-            return with_endings(word, &[".zip", ".ZIP"], eye);
+            return with_endings(word, &[".zip", ".ZIP"], view);
         }
         // `host:file` is a file of another machine.
-        "archive" if !word.effective_text().contains(':') => return eye.reads(word),
+        "archive" if !word.effective_text().contains(':') => return view.reads(word),
         "input" if !word.effective_text().starts_with(['@', '*', '?', '[']) => {
-            return eye.reads(word);
+            return view.reads(word);
         }
-        "write" => return writes(word, eye),
+        "write" => return writes(word, view),
         _ => {}
     }
     let text = match &word.value {
@@ -40,7 +40,7 @@ pub(super) fn check(
         _ => return Err(format!("what `{}` stands for is decided only when it runs", word.text)),
     };
     if kind == "ref" {
-        return revision(text, eye);
+        return revision(text, view);
     }
     let fits = match kind {
         "number" => is_number(text),
@@ -71,12 +71,12 @@ pub(super) fn check(
 }
 
 /// A pattern shows the names in its folder; what it matches is written.
-fn writes(word: &CommandWord, eye: MachineView<'_>) -> Result<Vec<Effect>, String> {
+fn writes(word: &CommandWord, view: MachineView<'_>) -> Result<Vec<Effect>, String> {
     let mut effects = Vec::new();
     if let WordValue::Glob(pattern) = &word.value {
-        effects.extend(eye.pattern_folder_targets(pattern)?.into_iter().map(Effect::Read));
+        effects.extend(view.pattern_folder_targets(pattern)?.into_iter().map(Effect::Read));
     }
-    effects.extend(eye.named_targets(word)?.into_iter().map(Effect::Write));
+    effects.extend(view.named_targets(word)?.into_iter().map(Effect::Write));
     Ok(effects)
 }
 
@@ -87,12 +87,12 @@ const PACKED: &[&str] = &[".gz", ".z", ".Z", "-gz", "-z", "_z", ".taz", ".tgz"];
 fn with_endings(
     word: &CommandWord,
     endings: &[&str],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
-    let mut effects = eye.reads(word)?;
+    let mut effects = view.reads(word)?;
     for ending in endings {
         if let Some(name) = word.literal() {
-            effects.extend(eye.reads(&CommandWord::from_literal(&format!("{name}{ending}")))?);
+            effects.extend(view.reads(&CommandWord::from_literal(&format!("{name}{ending}")))?);
         }
     }
     Ok(effects)
@@ -143,12 +143,12 @@ fn checks_signatures(format: &str) -> bool {
 }
 
 /// A revision, a path, or a path in a revision: all that may be a path is read as one.
-fn revision(text: &str, eye: MachineView<'_>) -> Result<Vec<Effect>, String> {
-    let mut effects = eye.reads(&CommandWord::from_literal(text))?;
+fn revision(text: &str, view: MachineView<'_>) -> Result<Vec<Effect>, String> {
+    let mut effects = view.reads(&CommandWord::from_literal(text))?;
     if let Some((_, path)) = text.split_once(':')
         && !path.is_empty()
     {
-        effects.extend(eye.reads(&CommandWord::from_literal(path))?);
+        effects.extend(view.reads(&CommandWord::from_literal(path))?);
     }
     Ok(effects)
 }
@@ -164,27 +164,27 @@ fn is_open_key(key: &str) -> bool {
 }
 
 /// `test` and `[`: no variable names, and nothing unknown where it could become an operator.
-pub(super) fn test(args: &[CommandWord], eye: MachineView<'_>) -> Result<Vec<Effect>, String> {
+pub(super) fn test(args: &[CommandWord], view: MachineView<'_>) -> Result<Vec<Effect>, String> {
     let literal = |word: &CommandWord| word.literal().map(str::to_owned);
     let shapes: Vec<_> = args.iter().map(literal).collect();
     let shapes: Vec<_> = shapes.iter().map(Option::as_deref).collect();
     match shapes.as_slice() {
         [] | [Some(_)] => Ok(Vec::new()),
-        [Some("!"), ..] => test(args.get(1..).unwrap_or_default(), eye),
+        [Some("!"), ..] => test(args.get(1..).unwrap_or_default(), view),
         [Some("-n" | "-z"), _] | [_, Some("=" | "==" | "!="), _] if !is_many(args) => {
             Ok(Vec::new())
         }
         [Some(unary), Some(path)] if is_file_test(unary) => {
-            eye.reads(&CommandWord::from_literal(path))
+            view.reads(&CommandWord::from_literal(path))
         }
         [Some("-t"), Some(_)] => Ok(Vec::new()),
         [_, Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"), _] => numbers(args),
         [Some(one), Some("-nt" | "-ot" | "-ef"), Some(two)] => {
-            let mut effects = eye.reads(&CommandWord::from_literal(one))?;
-            effects.extend(eye.reads(&CommandWord::from_literal(two))?);
+            let mut effects = view.reads(&CommandWord::from_literal(one))?;
+            effects.extend(view.reads(&CommandWord::from_literal(two))?);
             Ok(effects)
         }
-        _ => joined_tests(args, &shapes, eye),
+        _ => joined_tests(args, &shapes, view),
     }
 }
 
@@ -192,14 +192,14 @@ pub(super) fn test(args: &[CommandWord], eye: MachineView<'_>) -> Result<Vec<Eff
 fn joined_tests(
     args: &[CommandWord],
     shapes: &[Option<&str>],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let at = shapes.iter().position(|shape| matches!(shape, Some("-a" | "-o")));
     let at = at.filter(|at| *at > 0 && shapes.iter().all(Option::is_some));
     let at = at.ok_or("this form of `test` is not known to be harmless")?;
     let (one, two) = args.split_at_checked(at).unwrap_or_default();
-    let mut effects = test(one, eye)?;
-    effects.extend(test(two.get(1..).unwrap_or_default(), eye)?);
+    let mut effects = test(one, view)?;
+    effects.extend(test(two.get(1..).unwrap_or_default(), view)?);
     Ok(effects)
 }
 

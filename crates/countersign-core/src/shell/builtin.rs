@@ -1,6 +1,6 @@
 //! What the shell does itself: moving about, setting variables, running text.
 
-use super::judgement::CommandJudgement;
+use super::command_judgement::CommandJudgement;
 use super::lower::CommandLowerer;
 use super::shell_state::ShellState;
 use super::{CommandWord, PartFinding, WordValue, variable, word};
@@ -174,7 +174,7 @@ impl CommandLowerer<'_> {
         }
     }
 
-    /// Runs or keeps text: what is known of it is judged, for floors and denials.
+    /// Runs or keeps text: what is known of it is judged, for denials and denials.
     fn tainting(
         &mut self,
         name: &str,

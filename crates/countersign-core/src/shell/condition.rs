@@ -4,7 +4,7 @@ use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate};
 
 use super::CommandWord;
 use super::canonical::{CanonicalCommand, CanonicalScript, CanonicalWord};
-use super::judgement::CommandJudgement;
+use super::command_judgement::CommandJudgement;
 use super::lower::{CommandLowerer, PartDraft};
 use super::shell_state::ShellState;
 use super::word::{self, ExpansionMode};

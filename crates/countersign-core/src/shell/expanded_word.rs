@@ -49,7 +49,7 @@ impl CommandLowerer<'_> {
             expansion.inner.iter().map(|inner| self.lower_text(inner, state.clone()).1).collect();
         let is_opaque = expansion.opaque.is_some();
         if let Some(why) = expansion.opaque {
-            self.floors.extend(hard_denial::check_variable(raw));
+            self.denials.extend(hard_denial::check_variable(raw));
             self.cannot_express(why.clone());
             draft.opaque(why);
         }

@@ -94,18 +94,18 @@ const DEVICE_TOOLS: &[&str] = &[
 /// Operands looked at; a text that was not understood may seem to have thousands.
 const MAX_OPERANDS: usize = 64;
 
-/// Where a command would run, as far as floors must know.
+/// Where a command would run, as far as denials must know.
 pub(super) struct DenialContext<'a> {
     pub(super) context: &'a ShellContext<'a>,
     /// The folders it may be in.
     pub(super) folders: Option<&'a [PathBuf]>,
 }
 
-fn floor(reason: impl Into<String>) -> HardDenial {
+fn deny(reason: impl Into<String>) -> HardDenial {
     HardDenial { reason: reason.into() }
 }
 
-/// Returns the floor that a command falls through, if any.
+/// Returns the hard denial of a command, if any.
 pub(super) fn check_call(
     name: &str,
     args: &[CommandWord],
@@ -119,22 +119,22 @@ pub(super) fn check_call(
         .or_else(|| harms_vital(&name, args, scene))
 }
 
-/// Returns the floor of a redirection into a file.
+/// Returns the hard denial of a redirection into a file.
 pub(super) fn check_write(path: &str) -> Option<HardDenial> {
     let vital =
         is_device(path) || normalize_lexically(Path::new(path)) == Path::new("/proc/sysrq-trigger");
-    vital.then(|| format!("it writes over the device `{path}`")).map(floor)
+    vital.then(|| format!("it writes over the device `{path}`")).map(deny)
 }
 
-/// Returns the floor of a function that starts itself twice.
+/// Returns the hard denial of a function that starts itself twice.
 pub(super) fn check_function(name: &str, text: &str) -> Option<HardDenial> {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let twice = [format!("{name}|{name}"), format!("{name}&{name}")];
     let bomb = twice.iter().any(|twice| squeezed.contains(twice)) && squeezed.contains('&');
-    bomb.then_some("it is a fork bomb").map(floor)
+    bomb.then_some("it is a fork bomb").map(deny)
 }
 
-/// Returns the floor of what a part would do to single files.
+/// Returns the hard denial of what a part would do to single files.
 pub(super) fn check_effects(
     effects: &[Effect],
     argv: &[CommandWord],
@@ -150,7 +150,7 @@ pub(super) fn check_effects(
     let vital = vital.map(|path| {
         format!("it changes `{}`, without which nobody can log in or start", path.display())
     });
-    vital.map(floor).or_else(|| self_protection::check_effects(effects, argv, context))
+    vital.map(deny).or_else(|| self_protection::check_effects(effects, argv, context))
 }
 
 fn is_vital(path: &Path) -> bool {
@@ -184,7 +184,7 @@ fn destroys(name: &str, args: &[CommandWord], scene: &DenialContext<'_>) -> Opti
         "find" if finds_all_to_destroy(args) => operands.find(critical),
         _ => None,
     };
-    found.map(|word| format!("`{name}` would destroy `{}`", word.text)).map(floor)
+    found.map(|word| format!("`{name}` would destroy `{}`", word.text)).map(deny)
 }
 
 fn is_option(word: &CommandWord) -> bool {
@@ -214,7 +214,7 @@ fn harms_vital(name: &str, args: &[CommandWord], scene: &DenialContext<'_>) -> O
     let last = if name == "install" || name == "rsync" { 1 } else { MAX_OPERANDS };
     let operands = args.iter().rev().take(last).filter(|_| writes).map(plain);
     let found = operands.into_iter().find(|word| places(word, scene).iter().any(|it| is_vital(it)));
-    found.map(|word| format!("`{name}` would write over `{}`", word.text)).map(floor)
+    found.map(|word| format!("`{name}` would write over `{}`", word.text)).map(deny)
 }
 
 /// Whether a `find` has a test that narrows what it finds.
@@ -338,7 +338,7 @@ fn harms_devices(name: &str, args: &[CommandWord]) -> Option<HardDenial> {
         }
         _ => None,
     };
-    found.map(|word| format!("`{name}` would overwrite the device `{}`", word.text)).map(floor)
+    found.map(|word| format!("`{name}` would overwrite the device `{}`", word.text)).map(deny)
 }
 
 fn is_device(path: &str) -> bool {
@@ -356,7 +356,7 @@ fn talks_to_metadata(name: &str, args: &[CommandWord]) -> Option<HardDenial> {
         word.effective_text().to_lowercase().split(|c| !is_part(c)).any(is_metadata)
     };
     let found = args.iter().filter(|_| talks).find(names);
-    found.map(|_| "it asks the cloud's metadata endpoint, which hands out credentials").map(floor)
+    found.map(|_| "it asks the cloud's metadata endpoint, which hands out credentials").map(deny)
 }
 
 #[cfg(test)]

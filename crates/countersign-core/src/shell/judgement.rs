@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::argument_grammar::MachineView;
 use super::canonical::CanonicalScript;
+use super::command_judgement::CommandJudgement;
 use super::hard_denial::{self, DenialContext};
 use super::lower::CommandLowerer;
+use super::machine_view::MachineView;
 use super::portable_text::is_portable;
 use super::read_only_programs::{self, ReadOnlyProof};
 use super::shell_state::ShellState;
@@ -35,38 +36,6 @@ const MANAGERS: &[&str] = &[
 /// Wrappers around wrappers.
 const MAX_WRAPPERS: usize = 8;
 
-/// What was found out about a command.
-#[derive(Debug)]
-pub(super) struct CommandJudgement {
-    pub(super) wrappers: Vec<String>,
-    pub(super) argv: Vec<CommandWord>,
-    pub(super) program: Option<PathBuf>,
-    pub(super) effects: Vec<Effect>,
-    pub(super) finding: PartFinding,
-    /// What is executed in its place: the text of a shell, read.
-    pub(super) script: Option<CanonicalScript>,
-}
-
-impl CommandJudgement {
-    pub(super) fn read_only(argv: Vec<CommandWord>) -> Self {
-        let (wrappers, effects, finding) = (Vec::new(), Vec::new(), PartFinding::ReadOnly);
-        Self { wrappers, argv, program: None, effects, finding, script: None }
-    }
-
-    pub(super) fn unproven(argv: Vec<CommandWord>, why: String) -> Self {
-        Self { finding: PartFinding::Unproven { why }, ..Self::read_only(argv) }
-    }
-
-    /// Something that has to be asked for beside what was proven.
-    fn and_asks(mut self, why: &str) -> Self {
-        if self.is_proven() {
-            self.effects.push(Effect::Opaque { why: why.to_owned() });
-            self.finding = PartFinding::Unproven { why: why.to_owned() };
-        }
-        self
-    }
-}
-
 impl CommandLowerer<'_> {
     /// Judges a command by its words and by what it gets on its standard input.
     pub(super) fn judge(
@@ -94,8 +63,8 @@ impl CommandLowerer<'_> {
             return exec(argv, None, "which program runs is decided only when it runs".to_owned());
         };
         let scene = DenialContext { context: self.context, folders: state.folders.as_deref() };
-        self.floors.extend(hard_denial::check_call(&name, operands, &scene));
-        self.floors.extend(hard_denial::check_shutdown(&name, operands));
+        self.denials.extend(hard_denial::check_call(&name, operands, &scene));
+        self.denials.extend(hard_denial::check_shutdown(&name, operands));
         let is_path = head.effective_text().contains('/');
         if !is_path && let Some(judged) = self.builtin(&name, &argv, state) {
             return judged.with_head(head);
@@ -136,7 +105,7 @@ impl CommandLowerer<'_> {
                         .split_whitespace()
                         .map(CommandWord::from_literal)
                         .collect();
-                    self.floors.extend(self.check_fed_command(&inner, &fed, state));
+                    self.denials.extend(self.check_fed_command(&inner, &fed, state));
                 }
                 // These run what they are given in the shell itself; others start a program.
                 let mut judged = if matches!(name, "command" | "builtin") {
@@ -225,18 +194,18 @@ impl CommandLowerer<'_> {
         if name == "find" {
             self.found(operands, state);
         }
-        let eye = MachineView { lowering: self, state };
+        let view = MachineView { lowering: self, state };
         let program = match self.trusted(name, argv.first(), state) {
             Ok(program) => program,
             Err(why) => return self.described(name, argv, input, None, Some(why)),
         };
-        match read_only_programs::prove(name, operands, eye) {
+        match read_only_programs::prove(name, operands, view) {
             ReadOnlyProof::Reads(effects) => {
                 CommandJudgement { program, effects, ..CommandJudgement::read_only(argv) }
             }
             ReadOnlyProof::Unproven(why) => self.described(name, argv, input, program, Some(why)),
             ReadOnlyProof::Unlisted => {
-                match program_traits::file_change_effects(name, operands, eye) {
+                match program_traits::file_change_effects(name, operands, view) {
                     Some(effects) => CommandJudgement {
                         program,
                         effects,
@@ -249,7 +218,7 @@ impl CommandLowerer<'_> {
         }
     }
 
-    /// The floor of a command that gets more words from elsewhere.
+    /// The hard denial of a command that gets more words from elsewhere.
     pub(super) fn check_fed_command(
         &self,
         argv: &[CommandWord],
@@ -321,7 +290,7 @@ impl CommandLowerer<'_> {
         let known = program_traits::describe(name, argv.get(1..).unwrap_or_default());
         if program_traits::is_interpreter(&name.to_lowercase()) {
             self.runs_text = true;
-            self.floors.extend(
+            self.denials.extend(
                 input
                     .map(|input| raw_tokens::find_denials(input, self.context))
                     .unwrap_or_default(),
@@ -345,8 +314,8 @@ impl CommandLowerer<'_> {
         why: String,
         state: &ShellState,
     ) -> CommandJudgement {
-        let eye = MachineView { lowering: self, state };
-        match read_only_programs::prove(name, argv.get(1..).unwrap_or_default(), eye) {
+        let view = MachineView { lowering: self, state };
+        match read_only_programs::prove(name, argv.get(1..).unwrap_or_default(), view) {
             ReadOnlyProof::Reads(effects) => {
                 CommandJudgement { effects, ..CommandJudgement::read_only(argv) }
             }
@@ -359,9 +328,9 @@ impl CommandLowerer<'_> {
         let is_exec = |word: &&CommandWord| {
             matches!(word.effective_text(), "-exec" | "-execdir" | "-ok" | "-okdir")
         };
-        let eye = MachineView { lowering: self, state };
+        let view = MachineView { lowering: self, state };
         let proven =
-            matches!(read_only_programs::prove("find", operands, eye), ReadOnlyProof::Reads(_));
+            matches!(read_only_programs::prove("find", operands, view), ReadOnlyProof::Reads(_));
         let mut rest = operands.iter();
         while let Some(action) = rest.by_ref().find(is_exec) {
             let words =
@@ -376,7 +345,7 @@ impl CommandLowerer<'_> {
             };
             let mut judged = judged;
             judged.wrappers.insert(0, format!("find {}", action.effective_text()));
-            self.floors.extend(hard_denial::check_effects(
+            self.denials.extend(hard_denial::check_effects(
                 &judged.effects,
                 &judged.argv,
                 self.context,
@@ -402,11 +371,4 @@ fn as_found(word: &CommandWord) -> CommandWord {
         return CommandWord { value: WordValue::Text, expanded: true, ..word.clone() };
     }
     word.clone()
-}
-
-impl CommandJudgement {
-    /// A name that came out of a variable proves nothing, whatever it turned out to be.
-    fn with_head(self, head: &CommandWord) -> Self {
-        if head.expanded { self.and_asks("which program runs depends on a variable") } else { self }
-    }
 }

@@ -3,7 +3,7 @@
 use super::hard_denial::{self, DenialContext};
 use super::{CommandWord, HardDenial, ShellContext};
 
-/// Texts longer than this are looked at in part: floors stand near the front or not at all.
+/// Texts longer than this are looked at in part: denials stand near the front or not at all.
 const MAX_BYTES: usize = 64 * 1024;
 /// So many tokens are taken for a program's name, each with so many arguments.
 const MAX_TOKENS: usize = 2_000;
@@ -28,7 +28,7 @@ fn segments(text: &str) -> Vec<Vec<String>> {
     segments.filter(|segment: &Vec<_>| !segment.is_empty()).collect()
 }
 
-/// Returns the floors that may be hidden in a text.
+/// Returns the denials that may be hidden in a text.
 pub(super) fn find_denials(text: &str, context: &ShellContext<'_>) -> Vec<HardDenial> {
     let folders = [context.cwd.to_owned()];
     let scene = DenialContext { context, folders: Some(&folders) };

@@ -12,7 +12,8 @@ mod programs;
 
 pub(super) use self::found_names::found_names;
 use super::CommandWord;
-use super::argument_grammar::{self, MachineView, ProgramSpec};
+use super::argument_grammar::{self, ProgramSpec};
+use super::machine_view::MachineView;
 use crate::Effect;
 
 /// What the table says of a call.
@@ -31,11 +32,11 @@ pub(super) fn is_builtin(name: &str) -> bool {
 }
 
 /// Looks a call up.
-pub(super) fn prove(name: &str, args: &[CommandWord], eye: MachineView<'_>) -> ReadOnlyProof {
+pub(super) fn prove(name: &str, args: &[CommandWord], view: MachineView<'_>) -> ReadOnlyProof {
     match name {
-        "find" => proof(find::prove_find(args, eye)),
-        "git" => proof(git::prove_git(args, eye)),
-        _ => first_that_fits(programs::ALL, name, args, eye),
+        "find" => proof(find::prove_find(args, view)),
+        "git" => proof(git::prove_git(args, view)),
+        _ => first_that_fits(programs::ALL, name, args, view),
     }
 }
 
@@ -48,12 +49,12 @@ fn first_that_fits(
     entries: &[ProgramSpec],
     name: &str,
     args: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> ReadOnlyProof {
     let mut found = ReadOnlyProof::Unlisted;
     let fitting = |entry: &&ProgramSpec| entry.names.contains(&name) && entry.is_meant(args);
     for entry in entries.iter().filter(fitting) {
-        match argument_grammar::apply(entry, args, eye) {
+        match argument_grammar::apply(entry, args, view) {
             Ok(effects) => return ReadOnlyProof::Reads(effects),
             Err(_) if entry.may_change => {}
             Err(why) => found = ReadOnlyProof::Unproven(why),

@@ -190,7 +190,7 @@ impl CommandLowerer<'_> {
                 if is_socket(path) {
                     draft.effects.push(socket(path));
                 } else if !FREE.contains(&path.as_str()) {
-                    self.floors.extend(hard_denial::check_write(path));
+                    self.denials.extend(hard_denial::check_write(path));
                     if reads {
                         self.touch(path, Effect::Read, draft, state);
                     }

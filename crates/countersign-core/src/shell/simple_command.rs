@@ -5,8 +5,8 @@ use brush_parser::ast::{
 };
 
 use super::canonical::{self, CanonicalCommand, CanonicalScript, CanonicalWord, WordPiece};
+use super::command_judgement::CommandJudgement;
 use super::expanded_word::ExpandedWord;
-use super::judgement::CommandJudgement;
 use super::lower::{CommandLowerer, ExitStates, PartDraft};
 use super::shell_state::ShellState;
 use super::syntax::ParsedSource;
@@ -59,7 +59,7 @@ impl CommandLowerer<'_> {
         give(given, &mut draft);
         let failed = state.clone();
         let argv: Vec<_> = words.iter().map(|it| it.word.clone()).collect();
-        self.look_for_floors(&words, draft.input.as_deref(), &state);
+        self.look_for_denials(&words, draft.input.as_deref(), &state);
         let first = self.parts.len();
         let mut judged = self.judge(argv, draft.input.as_deref(), &mut state);
         let redirections = std::mem::take(&mut draft.redirections);
@@ -123,7 +123,12 @@ impl CommandLowerer<'_> {
     }
 
     /// What must never run is looked for in the patterns themselves, not only in what they match now.
-    fn look_for_floors(&mut self, words: &[ExpandedWord], input: Option<&str>, state: &ShellState) {
+    fn look_for_denials(
+        &mut self,
+        words: &[ExpandedWord],
+        input: Option<&str>,
+        state: &ShellState,
+    ) {
         if words.iter().all(|word| word.pattern.is_none()) {
             return;
         }

@@ -131,7 +131,7 @@ pub(super) fn read_with(command: &str, env: &[(String, String)]) -> CommandAnaly
 
 /// The plain verdict: no rules, no modes.
 pub(super) fn verdict(analysis: &CommandAnalysis) -> VerdictAction {
-    if !analysis.floors.is_empty() {
+    if !analysis.denials.is_empty() {
         return VerdictAction::Deny;
     }
     let harmless = |effect: &Effect| match effect {

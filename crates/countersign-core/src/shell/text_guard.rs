@@ -56,9 +56,9 @@ pub(super) fn admit(text: &str) -> Result<StackDemand, String> {
 /// Returns what no command may hold, parsed or not.
 pub(super) fn find_denials(text: &str) -> Vec<HardDenial> {
     let nul = text.contains('\0');
-    let floor =
+    let denial =
         || HardDenial { reason: "it holds a NUL byte, which no program can be given".to_owned() };
-    nul.then(floor).into_iter().collect()
+    nul.then(denial).into_iter().collect()
 }
 
 /// Whether a here-document ends at something else than a plain word.

@@ -2,19 +2,17 @@
 //!
 //! A strict reading of our own: what is not clearly understood is opaque, never skipped.
 
+mod ansi_quotes;
 mod arithmetic;
+mod dollar;
+mod field;
 mod nested;
 mod parameter;
 
+pub(super) use field::{ExpandedField, FieldPiece};
 pub(super) use nested::substitutions;
 
-use arithmetic::evaluate;
-use nested::closing;
-use parameter::{apply_operator, leading_name, split_parameter};
-
-use super::canonical::{CanonicalWord, WordPiece};
 use super::shell_state::ShellState;
-use super::{WordValue, variable};
 
 /// How a piece of text is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,64 +34,6 @@ pub(super) struct WordExpansion {
     pub(super) inner: Vec<String>,
     /// Why it is not understood, if it is not.
     pub(super) opaque: Option<String>,
-}
-
-/// One word that came out of an expansion.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ExpandedField {
-    /// What it is made of.
-    pub(super) pieces: Vec<FieldPiece>,
-    /// The same as a pattern, if it holds wildcards that nothing quotes.
-    pub(super) pattern: Option<String>,
-    /// Whether a variable or a substitution had a hand in it.
-    pub(super) expanded: bool,
-}
-
-/// A piece of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FieldPiece {
-    Literal(String),
-    Variable(String),
-    Status,
-    /// What the inner command of this number prints.
-    Inner(usize),
-}
-
-impl ExpandedField {
-    /// Returns its text, if nothing in it is decided only when it runs.
-    pub(super) fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [] => Some(""),
-            [FieldPiece::Literal(text)] => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Returns it as a word of the canonical form, given the scripts of the commands in it.
-    pub(super) fn to_canonical(
-        &self,
-        inner: &[super::canonical::CanonicalScript],
-    ) -> Option<CanonicalWord> {
-        let mut word = CanonicalWord::default();
-        for piece in &self.pieces {
-            word.push(match piece {
-                FieldPiece::Literal(text) => WordPiece::Literal(text.clone()),
-                FieldPiece::Variable(name) => WordPiece::Variable(name.clone()),
-                FieldPiece::Status => WordPiece::Status,
-                FieldPiece::Inner(number) => {
-                    WordPiece::Output(Box::new(inner.get(*number)?.clone()))
-                }
-            });
-        }
-        Some(word)
-    }
-
-    fn push(&mut self, piece: FieldPiece) {
-        match (self.pieces.last_mut(), piece) {
-            (Some(FieldPiece::Literal(text)), FieldPiece::Literal(more)) => text.push_str(&more),
-            (_, piece) => self.pieces.push(piece),
-        }
-    }
 }
 
 /// Expands a word as it was written.
@@ -322,190 +262,6 @@ impl<'a> WordScanner<'a> {
             None => self.opaque("a backtick is not closed"),
         }
     }
-
-    fn dollar(&mut self, quoted: bool) {
-        if self.skip("((") {
-            self.arithmetic(quoted);
-        } else if self.skip("(") {
-            self.substitution(quoted);
-        } else if self.skip("{") {
-            self.braces(quoted);
-        } else if !quoted && self.skip("'") {
-            self.ansi_c();
-        } else if !quoted && self.skip("\"") {
-            self.opaque("what `$\"` becomes depends on the language that is set");
-        } else if self.rest.starts_with(['[', '\\']) {
-            self.opaque("`$` before this character is not understood");
-        } else {
-            self.bare_variable(quoted);
-        }
-    }
-
-    fn bare_variable(&mut self, quoted: bool) {
-        let name = leading_name(self.rest);
-        if !name.is_empty() {
-            self.skip(name);
-            self.variable(name, quoted);
-        } else if self.skip("?") {
-            self.runtime(FieldPiece::Status);
-        } else if self.rest.starts_with(|c: char| c.is_ascii_digit() || "$#!-@*".contains(c)) {
-            self.take();
-            self.opaque("what a parameter of the shell holds is known only when it runs");
-        } else {
-            self.literal_char('$');
-        }
-    }
-
-    fn substitution(&mut self, quoted: bool) {
-        if let Some(end) = closing(self.rest) {
-            let (body, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-            self.inner.push(body.to_owned());
-            self.rest = rest.strip_prefix(')').unwrap_or(rest);
-            match self.state.variables.get("PWD") {
-                // Where the shell is, is known.
-                Some(WordValue::Literal(folder))
-                    if body.trim() == "pwd" && (quoted || is_one_word(folder)) =>
-                {
-                    self.literal(folder);
-                    self.mark_expanded();
-                }
-                _ => self.runtime_words(FieldPiece::Inner(self.inner.len() - 1), quoted),
-            }
-        } else {
-            self.inner.extend(substitutions(&format!("$({}", self.rest)));
-            self.opaque("a substitution is too intricate to be read");
-            self.rest = "";
-        }
-    }
-
-    /// Arithmetic over numbers and over variables that hold numbers is done here; a name may hold code.
-    fn arithmetic(&mut self, _quoted: bool) {
-        let value = arithmetic::split_body(self.rest)
-            .and_then(|(body, rest)| evaluate(body, self.state).map(|value| (value, rest)));
-        let Some((value, rest)) = value else {
-            self.inner.extend(substitutions(self.rest));
-            self.rest = "";
-            return self.opaque("arithmetic with names may run what they hold");
-        };
-        self.rest = rest;
-        self.literal(&value.to_string());
-        self.mark_expanded();
-    }
-
-    fn braces(&mut self, quoted: bool) {
-        let body = self.rest.split_once('}').map(|(body, _)| body);
-        let Some((name, operator)) = body.and_then(split_parameter) else {
-            self.inner.extend(substitutions(self.rest));
-            self.rest = "";
-            return self.opaque("this form of `${…}` may assign or run something");
-        };
-        self.take_until('}');
-        if operator.is_empty() {
-            return self.variable(name, quoted);
-        }
-        let value = match self.state.variables.get(name) {
-            Some(WordValue::Literal(value)) => apply_operator(value, operator),
-            _ => None,
-        };
-        match value {
-            Some(value) => self.value(&value, quoted),
-            None => self.opaque("what this form of `${…}` makes of its variable is not followed"),
-        }
-    }
-
-    fn variable(&mut self, name: &str, quoted: bool) {
-        match self.state.variables.get(name) {
-            Some(WordValue::Literal(value)) => self.value(&value.clone(), quoted),
-            Some(WordValue::Text) => {
-                self.runtime_words(FieldPiece::Variable(name.to_owned()), quoted);
-            }
-            Some(WordValue::Glob(_) | WordValue::Words) => {
-                self.opaque(format!("`${name}` may still come from the environment"));
-            }
-            // Names and folders: one word on any ordinary machine.
-            None if variable::may_be_shown(name) => {
-                self.runtime(FieldPiece::Variable(name.to_owned()));
-            }
-            None => {
-                self.opaque(format!("`${name}` comes from the environment and may hold a secret"));
-            }
-        }
-    }
-
-    /// A value that is known: outside quotes it is split, and matched with file names.
-    fn value(&mut self, value: &str, quoted: bool) {
-        if quoted || self.mode != ExpansionMode::Word {
-            self.literal(value);
-            self.mark_expanded();
-            return;
-        }
-        for c in value.chars() {
-            match c {
-                ' ' | '\t' | '\n' => self.end_field(),
-                '*' | '?' | '[' => self.wildcard(c),
-                ']' => self.bracket(),
-                '\\' => self.opaque("a backslash in a value means something else in a pattern"),
-                c => self.literal_char(c),
-            }
-            if self.current.is_some() {
-                self.mark_expanded();
-            }
-        }
-    }
-
-    fn ansi_c(&mut self) {
-        let mut body = String::new();
-        loop {
-            match self.take() {
-                Some('\'') => break,
-                Some('\\') => match self.ansi_escape() {
-                    Some(c) => body.push(c),
-                    None => return self.opaque("an escape in `$'…'` is not understood"),
-                },
-                Some(c) => body.push(c),
-                None => return self.opaque("a quote is not closed"),
-            }
-        }
-        self.literal(&body);
-    }
-
-    fn ansi_escape(&mut self) -> Option<char> {
-        match self.take()? {
-            'n' => Some('\n'),
-            't' => Some('\t'),
-            c @ ('\\' | '\'' | '"' | '?') => Some(c),
-            'x' => self.code(16, 2),
-            'u' => self.code(16, 4),
-            'U' => self.code(16, 8),
-            c @ '0'..='7' => {
-                let first = c.to_digit(8)?;
-                let more = self.digits(8, 2);
-                let rest = u32::from_str_radix(more, 8).unwrap_or(0);
-                char::from_u32(first * 8_u32.pow(u32::try_from(more.len()).ok()?) + rest)
-            }
-            _ => None,
-        }
-        // Beyond ASCII the byte and the character are not the same thing, nor in every locale.
-        .filter(|c| *c != '\0' && c.is_ascii())
-    }
-
-    fn code(&mut self, radix: u32, most: usize) -> Option<char> {
-        let digits = self.digits(radix, most);
-        char::from_u32(u32::from_str_radix(digits, radix).ok()?)
-    }
-
-    fn digits(&mut self, radix: u32, most: usize) -> &'a str {
-        let length = self.rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
-        let (digits, rest) = self.rest.split_at_checked(length).unwrap_or(("", self.rest));
-        self.rest = rest;
-        digits
-    }
-}
-
-/// Whether an unquoted value stays one word: no blanks to split at, nothing to match, not empty.
-fn is_one_word(value: &str) -> bool {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
-    !value.is_empty() && value.chars().all(safe)
 }
 
 /// Whether `{` begins a brace expansion, given what comes after it.
@@ -516,6 +272,7 @@ fn makes_words(rest: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::WordValue;
     use super::*;
 
     #[test]

@@ -150,7 +150,7 @@ fn done() -> ReportedOutcome {
 #[track_caller]
 fn kind_of(approval: &Execution) -> &str {
     match &approval.state {
-        ExecutionState::Failed { failure, .. } => &failure.error_type,
+        ExecutionState::Failed { failure, .. } => failure.kind.as_str(),
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,8 @@
 //! What `diff` reads: two files, the file of the same name in a folder, or two folders at once.
 
+use super::super::machine_view::MachineView;
+use super::ParsedArguments;
 use super::folder_walk::describe_unknown_tree;
-use super::{MachineView, ParsedArguments};
 use crate::shell::{CommandWord, TreeKind};
 use crate::{Effect, EffectTarget, WorkspaceSide};
 
@@ -9,7 +10,7 @@ use crate::{Effect, EffectTarget, WorkspaceSide};
 pub(super) fn effects(
     given: &ParsedArguments<'_>,
     recursive: bool,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let [one, two] = given.operands.as_slice() else {
         return Err("it does not compare two files".to_owned());
@@ -17,22 +18,22 @@ pub(super) fn effects(
     let follows = !given.has_one_of("--no-dereference");
     let mut effects = Vec::new();
     for (stream, other) in [(one, two), (two, one)] {
-        let folders = named(other, eye)?.iter().any(|it| is_folder(it, eye).unwrap_or(true));
+        let folders = named(other, view)?.iter().any(|it| is_folder(it, view).unwrap_or(true));
         if stream.literal() == Some("-") && folders {
             return Err("it compares a stream with a file of a folder".to_owned());
         }
     }
-    for left in named(one, eye)? {
-        for right in named(two, eye)? {
-            match (kind(&left, eye)?, kind(&right, eye)?) {
+    for left in named(one, view)? {
+        for right in named(two, view)? {
+            match (kind(&left, view)?, kind(&right, view)?) {
                 // With `-N`, what is missing counts as an empty folder beside one that is there.
                 (TreeKind::Folder, TreeKind::Folder | TreeKind::Missing)
                 | (TreeKind::Missing, TreeKind::Folder) => {
-                    effects.extend(folder(&left, recursive, follows, eye)?);
-                    effects.extend(folder(&right, recursive, follows, eye)?);
+                    effects.extend(folder(&left, recursive, follows, view)?);
+                    effects.extend(folder(&right, recursive, follows, view)?);
                 }
-                (TreeKind::Folder, _) => effects.extend(namesake(&left, two, eye)?),
-                (_, TreeKind::Folder) => effects.extend(namesake(&right, one, eye)?),
+                (TreeKind::Folder, _) => effects.extend(namesake(&left, two, view)?),
+                (_, TreeKind::Folder) => effects.extend(namesake(&right, one, view)?),
                 _ => {}
             }
         }
@@ -40,26 +41,26 @@ pub(super) fn effects(
     Ok(effects)
 }
 
-fn named(word: &CommandWord, eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
-    if word.literal() == Some("-") { Ok(Vec::new()) } else { eye.targets(word) }
+fn named(word: &CommandWord, view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+    if word.literal() == Some("-") { Ok(Vec::new()) } else { view.targets(word) }
 }
 
-fn kind(target: &EffectTarget, eye: MachineView<'_>) -> Result<TreeKind, String> {
-    eye.machine().kind(&target.path).ok_or_else(|| describe_unknown_tree(&target.path))
+fn kind(target: &EffectTarget, view: MachineView<'_>) -> Result<TreeKind, String> {
+    view.machine().kind(&target.path).ok_or_else(|| describe_unknown_tree(&target.path))
 }
 
-fn is_folder(target: &EffectTarget, eye: MachineView<'_>) -> Result<bool, String> {
-    Ok(kind(target, eye)? == TreeKind::Folder)
+fn is_folder(target: &EffectTarget, view: MachineView<'_>) -> Result<bool, String> {
+    Ok(kind(target, view)? == TreeKind::Folder)
 }
 
 /// The file of the same name in the folder is what is compared.
 fn namesake(
     folder: &EffectTarget,
     file: &CommandWord,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let name = file.effective_text().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let found = eye
+    let found = view
         .machine()
         .target(&folder.path, name)
         .ok_or_else(|| describe_unknown_tree(&folder.path))?;
@@ -71,14 +72,14 @@ fn folder(
     target: &EffectTarget,
     recursive: bool,
     follows: bool,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let mut effects = vec![Effect::ReadAll(target.clone())];
     if target.place.side == WorkspaceSide::Outside {
         return Ok(effects);
     }
     let tree =
-        eye.machine().tree(&target.path).ok_or_else(|| describe_unknown_tree(&target.path))?;
+        view.machine().tree(&target.path).ok_or_else(|| describe_unknown_tree(&target.path))?;
     let reached = tree
         .entries
         .iter()
@@ -89,9 +90,9 @@ fn folder(
         }
         if entry.kind == TreeKind::Link && follows {
             let path = entry.path.to_str().ok_or_else(|| describe_unknown_tree(&entry.path))?;
-            let led = eye.machine().target(&target.path, path);
+            let led = view.machine().target(&target.path, path);
             let led = led.ok_or_else(|| describe_unknown_tree(&entry.path))?;
-            if recursive && is_folder(&led, eye)? {
+            if recursive && is_folder(&led, view)? {
                 return Err(format!("`{}` leads to another folder", entry.path.display()));
             }
             effects.push(Effect::Read(led));

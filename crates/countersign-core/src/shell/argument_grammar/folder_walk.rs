@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::super::machine_view::MachineView;
 use super::program_spec::{FolderWalkKind, ProgramSpec};
-use super::{MachineView, ParsedArguments, diff_operands};
+use super::{ParsedArguments, diff_operands};
 use crate::shell::SearchScope;
 use crate::{Effect, EffectTarget, WorkspaceSide};
 
@@ -24,20 +25,20 @@ pub(super) fn effects(
     entry: &ProgramSpec,
     given: &ParsedArguments<'_>,
     paths: Vec<EffectTarget>,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     match entry.walk {
         FolderWalkKind::Compares => {
-            diff_operands::effects(given, given.has_one_of(entry.walks), eye)
+            diff_operands::effects(given, given.has_one_of(entry.walks), view)
         }
         FolderWalkKind::Searches if given.has_one_of(NAMES_ONLY) => Ok(Vec::new()),
-        FolderWalkKind::Searches => searched(given, &starts(paths, eye)?, eye),
-        FolderWalkKind::Plain => plain(entry, given, paths, eye),
+        FolderWalkKind::Searches => searched(given, &starts(paths, view)?, view),
+        FolderWalkKind::Plain => plain(entry, given, paths, view),
     }
 }
 
-fn starts(paths: Vec<EffectTarget>, eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
-    if paths.is_empty() { eye.here() } else { Ok(paths) }
+fn starts(paths: Vec<EffectTarget>, view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+    if paths.is_empty() { view.here() } else { Ok(paths) }
 }
 
 /// What lies outside asks as it is, and may be the whole disk.
@@ -49,19 +50,19 @@ fn plain(
     entry: &ProgramSpec,
     given: &ParsedArguments<'_>,
     paths: Vec<EffectTarget>,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let mut effects = Vec::new();
     if given.has_one_of(entry.dereferences) {
         for path in inside(&paths) {
-            effects.extend(links_below(path, eye)?);
+            effects.extend(links_below(path, view)?);
         }
     }
     if given.has_one_of(entry.walks) {
-        let walked = starts(paths, eye)?;
+        let walked = starts(paths, view)?;
         effects.extend(walked.iter().cloned().map(Effect::ReadAll));
         for path in inside(&walked) {
-            let found = eye.machine().secrets_below(&path.path);
+            let found = view.machine().secrets_below(&path.path);
             effects.extend(
                 found
                     .ok_or_else(|| describe_unknown_tree(&path.path))?
@@ -76,13 +77,13 @@ fn plain(
 fn searched(
     given: &ParsedArguments<'_>,
     walked: &[EffectTarget],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let search = search(given);
     let mut effects: Vec<_> = walked.iter().cloned().map(Effect::ReadAll).collect();
     for path in inside(walked) {
-        for cwd in eye.folders()? {
-            let found = eye.machine().searched_secrets(cwd, &path.path, &search);
+        for cwd in view.folders()? {
+            let found = view.machine().searched_secrets(cwd, &path.path, &search);
             effects.extend(
                 found
                     .ok_or_else(|| describe_unknown_tree(&path.path))?
@@ -113,8 +114,8 @@ fn search(given: &ParsedArguments<'_>) -> SearchScope {
 }
 
 /// Returns where the links below a folder lead.
-fn links_below(folder: &EffectTarget, eye: MachineView<'_>) -> Result<Vec<Effect>, String> {
-    let found = eye.machine().links_below(&folder.path);
+fn links_below(folder: &EffectTarget, view: MachineView<'_>) -> Result<Vec<Effect>, String> {
+    let found = view.machine().links_below(&folder.path);
     let unknown = || {
         let folder = folder.path.display();
         format!("where links in `{folder}` lead is unknown, or one leads to another folder")

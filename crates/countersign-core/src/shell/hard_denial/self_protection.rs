@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::{CommandWord, HardDenial, ShellContext, program_traits};
-use super::floor;
+use super::deny;
 use crate::{Effect, EffectTarget, WorkspaceSide};
 
 /// Files that hold what was asked and decided, wherever they lie.
@@ -36,7 +36,7 @@ pub(super) fn check_effects(
         }
         _ => false,
     });
-    touches.then_some("it touches the state of Countersign itself").map(floor)
+    touches.then_some("it touches the state of Countersign itself").map(deny)
 }
 
 fn names_state(word: &CommandWord, context: &ShellContext<'_>) -> bool {
@@ -75,13 +75,13 @@ pub(super) fn check_call(name: &str, args: &[CommandWord]) -> Option<HardDenial>
             .any(|text| decision(text) || (local(text) && ours(text)));
     let shows =
         matches!(name, "printenv" | "env") && args.iter().any(|it| is_key(it.effective_text()));
-    (decides || reaches || shows).then_some("it reaches for Countersign's own approvals").map(floor)
+    (decides || reaches || shows).then_some("it reaches for Countersign's own approvals").map(deny)
 }
 
-/// Returns the floor of a word that shows one of our own variables.
+/// Returns the hard denial of a word that shows one of our own variables.
 pub(in super::super) fn check_variable(raw: &str) -> Option<HardDenial> {
     let mut names = raw.split('$').skip(1).map(|name| name.trim_start_matches(['{', '#', '!']));
-    names.any(is_key).then_some("it shows what lets one decide on calls").map(floor)
+    names.any(is_key).then_some("it shows what lets one decide on calls").map(deny)
 }
 
 fn is_key(name: &str) -> bool {

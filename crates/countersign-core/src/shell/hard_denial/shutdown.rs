@@ -1,7 +1,7 @@
 //! Taking the machine or all that runs on it down.
 
 use super::super::{CommandWord, HardDenial};
-use super::floor;
+use super::deny;
 
 /// Units and verbs of `systemctl` after which the machine does not answer.
 const DOWN: &[&str] = &[
@@ -23,7 +23,7 @@ const DOWN: &[&str] = &[
 /// Patterns that every process fits.
 const EVERYONE: &[&str] = &["", ".", ".*", "^", "$", "^.", ".+", "[a-z]", "[a-z]*", "\\w"];
 
-/// Returns the floor of a command that takes the machine down, or everything that runs on it.
+/// Returns the hard denial of a command that takes the machine down, or everything that runs on it.
 ///
 /// Only for commands that were read as such: as mere tokens these words are everyday.
 pub(in super::super) fn check_shutdown(name: &str, args: &[CommandWord]) -> Option<HardDenial> {
@@ -50,7 +50,7 @@ pub(in super::super) fn check_shutdown(name: &str, args: &[CommandWord]) -> Opti
         (_, true) => "it ends everything that runs",
         _ => return None,
     };
-    Some(floor(why))
+    Some(deny(why))
 }
 
 /// `kill -9 -1`: the target `-1` is every process, `1` the first of them.
@@ -107,7 +107,7 @@ mod tests {
             "killall -9 -r .*",
             "killall5",
         ] {
-            assert!(is_floor(command), "{command}");
+            assert!(is_denied(command), "{command}");
         }
         for command in [
             "shutdown -c",
@@ -125,11 +125,11 @@ mod tests {
             "init",
             "loginctl list-sessions",
         ] {
-            assert!(!is_floor(command), "{command}");
+            assert!(!is_denied(command), "{command}");
         }
     }
 
-    fn is_floor(command: &str) -> bool {
+    fn is_denied(command: &str) -> bool {
         let words: Vec<_> = command.split(' ').map(CommandWord::from_literal).collect();
         check_shutdown(words[0].effective_text(), &words[1..]).is_some()
     }

@@ -5,7 +5,7 @@ use brush_parser::ast::{ForClauseCommand, WhileOrUntilClauseCommand};
 use super::super::canonical::{
     CanonicalAssignment, CanonicalCommand, CanonicalScript, CanonicalWord,
 };
-use super::super::judgement::CommandJudgement;
+use super::super::command_judgement::CommandJudgement;
 use super::super::shell_state::ShellState;
 use super::super::syntax::ParsedSource;
 use super::super::word::ExpansionMode;

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::super::argument_grammar::MachineView;
 use super::super::canonical::{
     CanonicalCommand, CanonicalRedirection, CanonicalScript, CanonicalWord,
 };
+use super::super::machine_view::MachineView;
 use super::super::read_only_programs::ReadOnlyProof;
 use super::super::shell_state::ShellState;
 use super::super::{CommandWord, PartFinding, hard_denial, read_only_programs};
@@ -56,20 +56,20 @@ impl CommandLowerer<'_> {
             && xargs.argv.first().is_some_and(|head| !head.expanded);
         let (finding, taking) = (plain_words(&finder.script)?, plain_words(&taker.script)?);
         let call = XargsCall::read(taking.get(1..)?).filter(|_| is_certain)?;
-        let eye = MachineView { lowering: self, state };
+        let view = MachineView { lowering: self, state };
         let (name, args) = finding.split_first()?;
-        let names = read_only_programs::found_names(name.literal()?, args, &call.command, eye)?;
+        let names = read_only_programs::found_names(name.literal()?, args, &call.command, view)?;
         if names.end_by_nul != call.reads_nul {
             return None;
         }
         let mut effects = names.opened;
         if call.runs_if_empty {
-            effects.extend(call.effects_without_names(eye)?);
+            effects.extend(call.effects_without_names(view)?);
         }
         let part = self.parts.get_mut(taker.parts.start)?;
         part.effects = effects;
         part.finding = PartFinding::ReadOnly;
-        self.floors.extend(hard_denial::check_effects(&part.effects, &part.argv, self.context));
+        self.denials.extend(hard_denial::check_effects(&part.effects, &part.argv, self.context));
         if !names.end_by_nul {
             put_words(&mut finder.script, names.words);
             put_words(&mut taker.script, with_nul(&taking));
@@ -109,11 +109,11 @@ impl XargsCall {
 
     /// Returns what the program does without a name: `grep -r` then searches the whole folder. None if
     /// that is not proven to only read.
-    fn effects_without_names(&self, eye: MachineView<'_>) -> Option<Vec<Effect>> {
+    fn effects_without_names(&self, view: MachineView<'_>) -> Option<Vec<Effect>> {
         let words: Vec<_> =
             self.command.iter().filter(|word| word.literal() != Some("{}")).cloned().collect();
         let (program, args) = words.split_first()?;
-        match read_only_programs::prove(program.literal()?, args, eye) {
+        match read_only_programs::prove(program.literal()?, args, view) {
             ReadOnlyProof::Reads(effects) => Some(effects),
             ReadOnlyProof::Unproven(_) | ReadOnlyProof::Unlisted => None,
         }

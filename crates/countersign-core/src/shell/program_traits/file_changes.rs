@@ -1,7 +1,8 @@
 //! Programs that change files, and nothing else: which, and with which options.
 
 use super::super::CommandWord;
-use super::super::argument_grammar::{self, MachineView, ProgramSpec, entry};
+use super::super::argument_grammar::{self, ProgramSpec, entry};
+use super::super::machine_view::MachineView;
 use super::tree_effects;
 use crate::Effect;
 
@@ -43,19 +44,19 @@ const CHANGES: &[ProgramSpec] = &[
 pub(in super::super) fn file_change_effects(
     name: &str,
     args: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Option<Vec<Effect>> {
     let entry = CHANGES.iter().find(|entry| entry.names.contains(&name))?;
-    let given = || argument_grammar::sort_arguments(entry, args, eye);
+    let given = || argument_grammar::sort_arguments(entry, args, view);
     let effects = match name {
         "rm" | "unlink" | "rmdir" => {
-            given().and_then(|given| tree_effects::removal_effects(&given, eye))
+            given().and_then(|given| tree_effects::removal_effects(&given, view))
         }
-        "cp" => given().and_then(|given| tree_effects::copy_effects(&given, eye)),
-        "mv" => given().and_then(|given| tree_effects::move_effects(&given, eye)),
-        "ln" => given().and_then(|given| tree_effects::link_effects(&given, eye)),
-        "chmod" => given().and_then(|given| tree_effects::mode_effects(&given, eye)),
-        _ => argument_grammar::apply(entry, args, eye),
+        "cp" => given().and_then(|given| tree_effects::copy_effects(&given, view)),
+        "mv" => given().and_then(|given| tree_effects::move_effects(&given, view)),
+        "ln" => given().and_then(|given| tree_effects::link_effects(&given, view)),
+        "chmod" => given().and_then(|given| tree_effects::mode_effects(&given, view)),
+        _ => argument_grammar::apply(entry, args, view),
     };
     effects.ok()
 }

@@ -1,6 +1,7 @@
 //! `find`: tests, printing, and programs that only read what it finds.
 
-use super::super::argument_grammar::{self, MachineView};
+use super::super::argument_grammar;
+use super::super::machine_view::MachineView;
 use super::super::{CommandWord, TreeEntry, TreeKind, WordValue, argument_kinds};
 use super::programs;
 use crate::{Effect, EffectTarget, WorkspaceSide};
@@ -120,21 +121,21 @@ impl<'a> FindCall<'a> {
 /// Returns what a `find` reads, or why it may do more.
 pub(super) fn prove_find(
     args: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let call = FindCall::new(args);
     let here = CommandWord::from_literal(".");
     let starts = call.starts(&here);
     let mut effects = Vec::new();
     for start in &starts {
-        effects.extend(eye.reads(start)?);
+        effects.extend(view.reads(start)?);
     }
-    let (found, runs) = expression(call.expression, &starts, eye)?;
+    let (found, runs) = expression(call.expression, &starts, view)?;
     effects.extend(found);
     if runs {
         let first = call.expression.iter().position(|word| word.literal() == Some("-exec"));
         let filter = FindFilter::from_expression(call.expression, first.unwrap_or_default());
-        effects.extend(filter.opened_below(&starts, eye)?);
+        effects.extend(filter.opened_below(&starts, view)?);
     }
     Ok(effects)
 }
@@ -143,15 +144,15 @@ pub(super) fn prove_find(
 pub(super) fn reads_of_taker(
     args: &[CommandWord],
     program: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let call = FindCall::new(args);
     let here = CommandWord::from_literal(".");
     let starts = call.starts(&here);
     let program: Vec<_> = program.iter().collect();
-    let mut effects = run_on_found(&program, &starts, eye)?;
+    let mut effects = run_on_found(&program, &starts, view)?;
     let filter = FindFilter::from_expression(call.expression, call.expression.len());
-    effects.extend(filter.opened_below(&starts, eye)?);
+    effects.extend(filter.opened_below(&starts, view)?);
     Ok(effects)
 }
 
@@ -205,7 +206,7 @@ pub(super) fn end_names_by_nul(args: &[CommandWord]) -> Option<(Vec<String>, boo
 fn expression(
     words: &[CommandWord],
     starts: &[&CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<(Vec<Effect>, bool), String> {
     let mut effects = Vec::new();
     let mut runs = false;
@@ -217,7 +218,7 @@ fn expression(
         if name == "-exec" {
             let ends = |word: &&CommandWord| !matches!(word.literal(), Some(";" | "+"));
             let command: Vec<_> = words.by_ref().take_while(ends).collect();
-            effects.extend(run_on_found(&command, starts, eye)?);
+            effects.extend(run_on_found(&command, starts, view)?);
             runs = true;
             continue;
         }
@@ -232,8 +233,8 @@ fn expression(
             .literal()
             .ok_or_else(|| format!("`{}` may turn out to be several words", value.text))?;
         match *kind {
-            "path" => effects.extend(eye.reads(value)?),
-            kind => effects.extend(argument_kinds::check(kind, value, eye)?),
+            "path" => effects.extend(view.reads(value)?),
+            kind => effects.extend(argument_kinds::check(kind, value, view)?),
         }
     }
     Ok((effects, runs))
@@ -244,7 +245,7 @@ fn expression(
 pub(super) fn run_on_found(
     command: &[&CommandWord],
     starts: &[&CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let (head, args) = command.split_first().ok_or("`-exec` lacks its command")?;
     let name = head.literal().filter(|_| !head.expanded).unwrap_or_default();
@@ -254,7 +255,7 @@ pub(super) fn run_on_found(
     let entry = programs::ALL.iter().find(takes_files);
     let entry =
         entry.ok_or_else(|| format!("`{name}` is not known to only read what it is given"))?;
-    if eye.machine().trusted_program(name).is_none() {
+    if view.machine().trusted_program(name).is_none() {
         return Err(format!("`{name}` is not found among the programs that are trusted"));
     }
     if args.iter().any(|word| word.effective_text().contains("{}") && word.literal() != Some("{}"))
@@ -272,7 +273,7 @@ pub(super) fn run_on_found(
             if word.literal() == Some("{}") { start.clone() } else { (*word).clone() }
         };
         let args: Vec<_> = args.iter().map(put).collect();
-        effects.extend(argument_grammar::apply(entry, &args, eye)?);
+        effects.extend(argument_grammar::apply(entry, &args, view)?);
     }
     Ok(effects)
 }
@@ -313,12 +314,12 @@ impl FindFilter {
     fn opened_below(
         &self,
         starts: &[&CommandWord],
-        eye: MachineView<'_>,
+        view: MachineView<'_>,
     ) -> Result<Vec<Effect>, String> {
         let mut effects = Vec::new();
         for start in starts {
-            for target in eye.targets(start)? {
-                effects.extend(self.opened(&target, eye)?);
+            for target in view.targets(start)? {
+                effects.extend(self.opened(&target, view)?);
             }
         }
         Ok(effects)
@@ -330,22 +331,22 @@ impl FindFilter {
     }
 
     /// Returns the secrets that are opened, and where links lead that are.
-    fn opened(&self, start: &EffectTarget, eye: MachineView<'_>) -> Result<Vec<Effect>, String> {
+    fn opened(&self, start: &EffectTarget, view: MachineView<'_>) -> Result<Vec<Effect>, String> {
         let mut effects = vec![Effect::ReadAll(start.clone())];
         if start.place.side == WorkspaceSide::Outside {
             return Ok(effects);
         }
         let unseen = || argument_grammar::describe_unknown_tree(&start.path);
-        let tree = eye.machine().tree(&start.path).ok_or_else(unseen)?;
+        let tree = view.machine().tree(&start.path).ok_or_else(unseen)?;
         for entry in tree.entries.iter().filter(|entry| self.may_find(entry)) {
             if entry.is_secret() {
                 effects.push(Effect::Read(EffectTarget::new(entry.path.clone(), entry.place)));
             }
             if entry.kind == TreeKind::Link && !self.files {
                 let led = entry.path.to_str();
-                let led = led.and_then(|path| eye.machine().target(&start.path, path));
+                let led = led.and_then(|path| view.machine().target(&start.path, path));
                 let led = led.ok_or_else(unseen)?;
-                if eye.machine().kind(&led.path) == Some(TreeKind::Folder) {
+                if view.machine().kind(&led.path) == Some(TreeKind::Folder) {
                     return Err(format!("`{}` leads to a folder", entry.path.display()));
                 }
                 effects.push(Effect::Read(led));

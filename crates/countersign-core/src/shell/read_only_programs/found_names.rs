@@ -1,6 +1,7 @@
 //! Programs that print the names of files, and what another one opens that is given those names.
 
-use super::super::argument_grammar::{self, MachineView};
+use super::super::argument_grammar;
+use super::super::machine_view::MachineView;
 use super::super::{CommandWord, WordValue};
 use super::{find, programs};
 use crate::Effect;
@@ -32,15 +33,15 @@ pub(in super::super) fn found_names(
     name: &str,
     args: &[CommandWord],
     taker: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Option<FoundNames> {
     match name {
         "find" => {
             let (rewritten, end_by_nul) = find::end_names_by_nul(args)?;
-            let opened = find::reads_of_taker(args, taker, eye).ok()?;
+            let opened = find::reads_of_taker(args, taker, view).ok()?;
             Some(FoundNames { words: with_name(name, rewritten), end_by_nul, opened })
         }
-        "grep" | "rg" => searched_names(name, args, taker, eye),
+        "grep" | "rg" => searched_names(name, args, taker, view),
         _ => None,
     }
 }
@@ -50,10 +51,10 @@ fn searched_names(
     name: &str,
     args: &[CommandWord],
     taker: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Option<FoundNames> {
     let entry = programs::ALL.iter().find(|entry| entry.names.contains(&name))?;
-    let given = argument_grammar::sort_arguments(entry, args, eye).ok()?;
+    let given = argument_grammar::sort_arguments(entry, args, view).ok()?;
     let (known, lists) = match name {
         "rg" => (RG, given.has_one_of("-l --files-with-matches --files-without-match")),
         _ => (
@@ -73,13 +74,13 @@ fn searched_names(
         WordValue::Glob(_) | WordValue::Text | WordValue::Words => false,
     };
     // Below the current folder the names begin with those of its files.
-    if !starts.iter().all(is_path) || (starts.is_empty() && !eye.has_no_options()) {
+    if !starts.iter().all(is_path) || (starts.is_empty() && !view.has_no_options()) {
         return None;
     }
     let here = CommandWord::from_literal(".");
     let starts = if starts.is_empty() { vec![&here] } else { starts };
     let taker: Vec<_> = taker.iter().collect();
-    let opened = find::run_on_found(&taker, &starts, eye).ok()?;
+    let opened = find::run_on_found(&taker, &starts, view).ok()?;
     let mut rewritten: Vec<_> = args.iter().map(|word| word.effective_text().to_owned()).collect();
     rewritten.insert(0, "--null".to_owned());
     Some(FoundNames { words: with_name(name, rewritten), end_by_nul: false, opened })

@@ -6,7 +6,7 @@ use super::{WORKSPACE, read_with, verdict};
 use crate::VerdictAction;
 
 const COMMANDS: &str = include_str!("../../../tests/fixtures/redteam/commands.jsonl");
-/// Our own variants, in the same format: `xa-` attacks, `xd-` floors, `xo-` everyday reads.
+/// Our own variants, in the same format: `xa-` attacks, `xd-` denials, `xo-` everyday reads.
 const MORE: &str = include_str!("../../../tests/fixtures/redteam/more.jsonl");
 const CONTEXTUAL: &str = include_str!("../../../tests/fixtures/redteam/contextual.jsonl");
 
@@ -24,8 +24,10 @@ fn no_attack_is_allowed_and_few_reads_ask() {
     for Row { id, must, command, env } in rows() {
         let analysis = read_with(&command, &env);
         let outcome = verdict(&analysis);
-        let line =
-            format!("{id} {command:?} → {outcome:?}: {:?} {:?}", analysis.effects, analysis.floors);
+        let line = format!(
+            "{id} {command:?} → {outcome:?}: {:?} {:?}",
+            analysis.effects, analysis.denials
+        );
         match (must.as_str(), outcome) {
             ("allow_ok", _) => harmless += 1,
             _ => attacks += 1,

@@ -298,7 +298,7 @@ fn no_quoting_hides_a_command() {
 }
 
 #[test]
-fn floors_hold_however_they_are_spelled() {
+fn hard_denials_hold_however_they_are_spelled() {
     for command in [
         "rm -rf /",
         "rm -rf /*",
@@ -385,7 +385,7 @@ fn floors_hold_however_they_are_spelled() {
 }
 
 #[test]
-fn floors_are_not_seen_where_there_are_none() {
+fn hard_denials_are_not_seen_where_there_are_none() {
     for command in [
         "rm -rf build",
         "rm -rf ./target",
@@ -402,7 +402,7 @@ fn floors_are_not_seen_where_there_are_none() {
         "cat x > /dev/null",
         "countersign --version",
     ] {
-        assert_ne!(judged(command), VerdictAction::Deny, "{command}: {:?}", read(command).floors);
+        assert_ne!(judged(command), VerdictAction::Deny, "{command}: {:?}", read(command).denials);
     }
 }
 

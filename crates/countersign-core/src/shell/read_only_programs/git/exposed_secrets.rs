@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::super::CommandWord;
-use super::super::super::argument_grammar::MachineView;
+use super::super::super::machine_view::MachineView;
 use super::ALL;
 use crate::{Effect, EffectTarget, SensitiveKind, WorkspaceSide};
 
@@ -45,22 +45,22 @@ const SUMMARIES: &[&str] = &[
 pub(super) fn find_exposed_secrets(
     command: &str,
     args: &[CommandWord],
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<Effect>, String> {
     let given = GitArguments::sort(command, args);
-    let mut found = given.named_in_revisions(eye)?;
+    let mut found = given.named_in_revisions(view)?;
     if command == "diff" {
-        found.extend(given.compared(eye)?);
+        found.extend(given.compared(view)?);
     }
     if given.show_contents(command) {
-        let scope = GitPathScope::from_arguments(&given, eye)?;
-        found.extend(tracked(command, &scope, eye)?);
+        let scope = GitPathScope::from_arguments(&given, view)?;
+        found.extend(tracked(command, &scope, view)?);
         for folder in &scope.searched {
-            found.extend(secrets_below(folder, eye)?);
+            found.extend(secrets_below(folder, view)?);
         }
     }
     if command == "grep" {
-        found.extend(tracked_links(eye)?);
+        found.extend(tracked_links(view)?);
     }
     Ok(found.into_iter().map(Effect::Read).collect())
 }
@@ -152,7 +152,7 @@ impl<'a> GitArguments<'a> {
     }
 
     /// Returns the secrets among the paths in revisions: `:0:.env`, `HEAD^{/a: b}:.env`, `-L:f:.env`.
-    fn named_in_revisions(&self, eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+    fn named_in_revisions(&self, view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
         let lines =
             self.options.iter().map(|(word, _)| *word).filter(|word| word.starts_with("-L"));
         let mut found = Vec::new();
@@ -160,7 +160,7 @@ impl<'a> GitArguments<'a> {
             for (at, _) in word.match_indices([':', ')']) {
                 let path = word.get(at + 1..).unwrap_or_default();
                 if !path.is_empty() {
-                    found.extend(eye.lowering.targets(path, eye.state)?);
+                    found.extend(view.lowering.targets(path, view.state)?);
                 }
             }
         }
@@ -170,13 +170,13 @@ impl<'a> GitArguments<'a> {
 
     /// Returns the secrets in two folders: git compares any two paths where it accepts no repository,
     /// for instance because somebody else owns it.
-    fn compared(&self, eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+    fn compared(&self, view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
         let mut found = Vec::new();
         for words in [&self.operands, &self.paths].into_iter().filter(|words| words.len() == 2) {
             for word in words {
-                for target in eye.lowering.targets(word, eye.state)? {
+                for target in view.lowering.targets(word, view.state)? {
                     if target.place.side == WorkspaceSide::Inside {
-                        found.extend(secrets_below(&target.path, eye)?);
+                        found.extend(secrets_below(&target.path, view)?);
                     }
                 }
             }
@@ -216,17 +216,17 @@ struct GitPathScope {
 }
 
 impl GitPathScope {
-    fn from_arguments(given: &GitArguments<'_>, eye: MachineView<'_>) -> Result<Self, String> {
+    fn from_arguments(given: &GitArguments<'_>, view: MachineView<'_>) -> Result<Self, String> {
         let mut scope = Self { below: None, endings: Vec::new(), searched: Vec::new() };
         let mut below = Vec::new();
         let mut everything = given.has("--full-diff");
         for path in given.paths.iter().filter(|path| !is_exclusion(path)) {
             match GitPathspec::parse(path) {
-                GitPathspec::Literal => below.extend(resolve(path, eye)?),
+                GitPathspec::Literal => below.extend(resolve(path, view)?),
                 GitPathspec::Ending(ending) => scope.endings.push(ending.to_owned()),
                 GitPathspec::Any { folder } => {
                     everything = true;
-                    scope.searched.extend(resolve(folder, eye)?);
+                    scope.searched.extend(resolve(folder, view)?);
                 }
             }
         }
@@ -235,7 +235,7 @@ impl GitPathScope {
             |word: &&&str| word.contains(['*', '?', '[', '\\']) || word.starts_with(':');
         for word in given.operands.iter().filter(is_pattern).filter(|word| !word.contains("^{")) {
             if let GitPathspec::Any { folder } = GitPathspec::parse(word) {
-                scope.searched.extend(resolve(folder, eye)?);
+                scope.searched.extend(resolve(folder, view)?);
             }
         }
         let named = !below.is_empty() || !scope.endings.is_empty();
@@ -295,24 +295,24 @@ fn may_be_secret(ending: &str) -> bool {
     crate::PathClass::from_path(&path, &[PathBuf::from("/")]).special == Some(SensitiveKind::Secret)
 }
 
-fn resolve(path: &str, eye: MachineView<'_>) -> Result<Vec<PathBuf>, String> {
-    let found = eye.lowering.targets(path, eye.state)?;
+fn resolve(path: &str, view: MachineView<'_>) -> Result<Vec<PathBuf>, String> {
+    let found = view.lowering.targets(path, view.state)?;
     Ok(found.into_iter().map(|target| target.path).collect())
 }
 
-fn folders<'e>(eye: &MachineView<'e>) -> Result<&'e [PathBuf], String> {
+fn folders<'e>(view: &MachineView<'e>) -> Result<&'e [PathBuf], String> {
     let unclear = || "in which folder git runs is not clear".to_owned();
-    eye.state.folders.as_deref().ok_or_else(unclear)
+    view.state.folders.as_deref().ok_or_else(unclear)
 }
 
 fn tracked(
     command: &str,
     scope: &GitPathScope,
-    eye: MachineView<'_>,
+    view: MachineView<'_>,
 ) -> Result<Vec<EffectTarget>, String> {
     let mut found = Vec::new();
-    for folder in folders(&eye)? {
-        let secrets = eye.lowering.context.machine.git_tracked_secrets(folder);
+    for folder in folders(&view)? {
+        let secrets = view.lowering.context.machine.git_tracked_secrets(folder);
         let secrets = secrets.ok_or("which secrets git tracks here is unknown")?;
         // Without a path it searches only where it runs.
         let is_searched = |target: &EffectTarget| {
@@ -326,17 +326,17 @@ fn tracked(
     Ok(found)
 }
 
-fn tracked_links(eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+fn tracked_links(view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
     let mut found = Vec::new();
-    for folder in folders(&eye)? {
-        let links = eye.lowering.context.machine.git_tracked_links(folder);
+    for folder in folders(&view)? {
+        let links = view.lowering.context.machine.git_tracked_links(folder);
         found.extend(links.ok_or("where tracked folders lead is unknown")?);
     }
     Ok(found)
 }
 
-fn secrets_below(folder: &Path, eye: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
-    let found = eye.lowering.context.machine.secrets_below(folder);
+fn secrets_below(folder: &Path, view: MachineView<'_>) -> Result<Vec<EffectTarget>, String> {
+    let found = view.lowering.context.machine.secrets_below(folder);
     found.ok_or_else(|| format!("whether `{}` holds secrets is unknown", folder.display()))
 }
 
