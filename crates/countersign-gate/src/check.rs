@@ -8,9 +8,10 @@ use countersign_core::{
 };
 
 use crate::gate::Gate;
-use crate::rules::{SubmitOptions, offer_proposals};
-use crate::store::StoreError;
-use crate::submit::ask_planner;
+use crate::gate_error::GateError;
+use crate::judging::offer_proposals;
+use crate::planner_task::ask_planner;
+use crate::submit_options::SubmitOptions;
 
 /// What the gate would say of a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +38,7 @@ impl Gate {
         planner: Arc<dyn Planner>,
         terms: SubmitOptions,
         own: Option<Vec<Rule>>,
-    ) -> Result<CallCheck, StoreError> {
+    ) -> Result<CallCheck, GateError> {
         let now = self.inner().clock.now();
         let rules = match own {
             Some(own) => self.rules_with(&call.project, own).await,

@@ -2,15 +2,13 @@
 //!
 //! The wait is short and bounded. Whatever goes wrong, the call is judged without, and says so.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    ClientLook, ClientWitness, Effect, Execution, ExecutionId, Executor, Planner, Preview,
+    ClientLook, ClientWitness, Effect, ExecutionDraft, ExecutionId, Executor, Planner, Preview,
     ProjectId, ToolCall, Verdict, VerdictAction, VerdictReason,
 };
-use tokio::sync::Notify;
 
 use crate::clock::time_after;
 use crate::gate::Gate;
@@ -27,10 +25,6 @@ const FORGOTTEN: Duration = Duration::from_mins(1);
 
 /// The tools of a client of which its machine has something to say.
 const LOOKED_AT: &[&str] = &["write_file", "execute_command"];
-
-/// Who waits in this process for what a client says.
-#[derive(Debug, Default)]
-pub(crate) struct ClientLookWaiters(Mutex<HashMap<ExecutionId, Arc<Notify>>>);
 
 /// What came of asking the client.
 pub(crate) enum ClientLookOutcome {
@@ -53,9 +47,7 @@ impl Gate {
     ) -> Result<bool, StoreError> {
         let store = &self.inner().store;
         let taken = store.answer_look(project.clone(), execution, holder, look).await?;
-        if let Some(waiting) = self.inner().client_looks.lock().get(&execution) {
-            waiting.notify_one();
-        }
+        self.inner().client_looks.wake(execution);
         Ok(taken)
     }
 
@@ -132,14 +124,14 @@ impl ClientLookOutcome {
     }
 
     /// Says with a request that waits what is not known of the client's file.
-    pub(crate) fn add_unseen_reason(&self, shown: Execution) -> Execution {
-        let unbound = shown.preview.as_ref().is_none_or(|it| it.preimages().is_empty());
-        let writes = shown.effects.iter().any(|effect| matches!(effect, Effect::Write(_)));
-        let of_client = shown.call.executor == Executor::Client;
+    pub(crate) fn add_unseen_reason(&self, shown: ExecutionDraft) -> ExecutionDraft {
+        let unbound = shown.preview().is_none_or(|it| it.preimages().is_empty());
+        let writes = shown.effects().iter().any(|effect| matches!(effect, Effect::Write(_)));
+        let of_client = shown.call().executor == Executor::Client;
         let why = match self {
             Self::Unseen(why) if unbound => format!(" ({why})"),
             Self::NotAsked | Self::Unseen(_) | Self::Seen(..) if unbound => String::new(),
-            _ if matches!(shown.preview, Some(Preview::Generic { .. })) => {
+            _ if matches!(shown.preview(), Some(Preview::Generic { .. })) => {
                 " as text, but it is the same one when this runs".to_owned()
             }
             _ => return shown,
@@ -149,31 +141,7 @@ impl ClientLookOutcome {
         }
         let text = format!("the content of the client's file is not known{why}");
         let reason = VerdictReason::new(VerdictAction::Ask, text);
-        let reasons = shown.verdict.reasons.iter().cloned().chain([reason]).collect();
-        Execution { verdict: Verdict::from_reasons(reasons), ..shown }
-    }
-}
-
-/// A place to wait for one answer; gone when it is dropped.
-struct ClientLookWaiter<'a> {
-    looks: &'a ClientLookWaiters,
-    id: ExecutionId,
-    notify: Arc<Notify>,
-}
-
-impl ClientLookWaiters {
-    fn wait_for(&self, id: ExecutionId) -> ClientLookWaiter<'_> {
-        let notify = self.lock().entry(id).or_default().clone();
-        ClientLookWaiter { looks: self, id, notify }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ExecutionId, Arc<Notify>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for ClientLookWaiter<'_> {
-    fn drop(&mut self) {
-        self.looks.lock().remove(&self.id);
+        let reasons = shown.verdict().reasons.iter().cloned().chain([reason]).collect();
+        shown.with_verdict(Verdict::from_reasons(reasons))
     }
 }

@@ -51,8 +51,9 @@ async fn settle_due(gate: &Gate) -> Result<Option<jiff::Timestamp>, crate::Store
     let now = gate.inner().clock.now();
     let (due, next) = gate.inner().store.find_due(now).await?;
     if !due.is_empty() {
-        for id in gate.inner().store.expire(due, now).await? {
-            gate.wake_waiters(id);
+        for (prior, expired) in gate.inner().store.expire(due, now).await? {
+            gate.log_step(prior, &expired);
+            gate.wake_waiters(expired.id());
         }
     }
     Ok(next)

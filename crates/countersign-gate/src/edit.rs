@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    ApprovalId, ApprovedBy, Digest, EditedInput, Execution, ExecutionStatus, Planner,
-    StateConflict, ToolCall, VerdictAction, holds_mask,
+    ApprovalId, ApprovedBy, DecisionContext, Digest, Execution, ExecutionDraft, ExecutionStatus,
+    LockedExecution, Planner, StateConflict, ToolCall, VerdictAction, holds_mask,
 };
 use serde_json::Value;
 
-use crate::gate::{DecideError, Gate, check_seen_digest, count_decision, new_id};
-use crate::rules::SubmitOptions;
+use crate::call_metrics::count_decision;
+use crate::decide::{DecideError, check_seen_digest};
+use crate::gate::Gate;
+use crate::new_id::new_id;
+use crate::planner_task::{deadline_after, denial_text, new_draft};
+use crate::prior_state::PriorStateProbe;
 use crate::store::Transition;
-use crate::submit::{AskOptions, corrupt_state, deadline_after, denial_text, new_draft};
+use crate::submit_options::{CallTerms, SubmitOptions};
 
 /// A person's yes to a request, with the input as they changed it.
 #[derive(Clone, Debug)]
@@ -52,25 +56,27 @@ impl Gate {
         if asked.status() != ExecutionStatus::AwaitingApproval {
             return Err(StateConflict(Box::new(asked)).into());
         }
-        asked = check_seen_digest(asked, edit.seen.as_ref())?;
-        if holds_mask(&asked.call.input, &edit.input) {
+        if let Some(seen) = &edit.seen {
+            asked = asked.restore_seen_version(seen).map_err(DecideError::Drift)?;
+        }
+        if holds_mask(&asked.call().input, &edit.input) {
             let why = "it holds `***`, which stands for a secret that was not shown: write it out";
             return Err(DecideError::Invalid(why.to_owned()));
         }
-        let call = ToolCall { input: edit.input.clone(), ..asked.call.clone() };
+        let call = ToolCall { input: edit.input.clone(), ..asked.call().clone() };
         let look = self.look_at_client(&call).await;
         let planner = look.planner(&planner);
-        let mut draft = new_draft(call, now);
-        draft.basis.witness = look.witness();
-        let judged = self.plan_and_judge(draft, &planner, terms, &AskOptions::default()).await;
+        let basis = DecisionContext { witness: look.witness(), ..DecisionContext::default() };
+        let draft = new_draft(call, now).with_context(basis);
+        let judged = self.plan_and_judge(draft, &CallTerms::new(planner.clone(), *terms)).await;
         let judged = judged.map_err(DecideError::Invalid)?;
-        if judged.verdict.outcome == VerdictAction::Deny {
-            return Err(DecideError::Denied(denial_text(&judged.verdict)));
+        if judged.verdict().outcome == VerdictAction::Deny {
+            return Err(DecideError::Denied(denial_text(judged.verdict())));
         }
         let shown = self.attach_preview(judged, &planner).await;
         let shown = shown.map_err(|(_, why)| DecideError::Invalid(why))?;
         let shown = look.add_unseen_reason(shown);
-        if shown.risk > asked.risk {
+        if shown.risk() > asked.risk() {
             self.replace_request(&asked, shown).await
         } else {
             self.approve_as_edited(asked, shown, edit.by).await
@@ -81,32 +87,21 @@ impl Gate {
     async fn approve_as_edited(
         &self,
         asked: Execution,
-        shown: Execution,
+        shown: ExecutionDraft,
         by: ApprovedBy,
     ) -> Result<ApprovalEditOutcome, DecideError> {
         let now = self.inner().clock.now();
-        let Execution { call, effects, commands, summary, risk, verdict, preview, basis, .. } =
-            shown;
-        let Some(preview) = preview else { return Err(DecideError::Drift(Box::new(asked))) };
-        let (input, rules, witness) = (call.input, basis.rules, basis.witness);
-        let edited = EditedInput {
-            input,
-            effects,
-            commands,
-            summary,
-            risk,
-            verdict,
-            preview,
-            rules,
-            witness,
+        let Some(edited) = shown.into_edited_input() else {
+            return Err(DecideError::Drift(Box::new(asked)));
         };
-        let step = move |stands: Execution| {
+        let (id, seen) = (asked.id(), asked.digest().clone());
+        let step = move |stands: LockedExecution| {
             // Between the look and the write somebody else may have changed it.
-            let stands = check_seen_digest(stands, Some(&asked.digest))?;
+            let stands = check_seen_digest(stands, Some(&seen))?;
             Ok(stands.settle_edited(edited.clone(), by.clone(), now)?)
         };
-        match self.transition(asked.id, step).await? {
-            Transition::Unknown => Err(DecideError::Unknown(asked.id)),
+        match self.transition(id, step).await? {
+            Transition::Unknown => Err(DecideError::Unknown(id)),
             Transition::Refused(refused) => Err(refused),
             Transition::Made(approval) if approval.status() == ExecutionStatus::Approved => {
                 count_decision(&approval);
@@ -120,27 +115,30 @@ impl Gate {
     async fn replace_request(
         &self,
         asked: &Execution,
-        shown: Execution,
+        shown: ExecutionDraft,
     ) -> Result<ApprovalEditOutcome, DecideError> {
         let now = self.inner().clock.now();
-        let original = asked.basis.edited_from.clone().unwrap_or(asked.call.input.clone());
-        let mut next = Execution { id: new_id(), ..shown };
-        next.call.id = new_id();
-        next.basis.edited_from = Some(original);
-        next.basis.submitted_by.clone_from(&asked.basis.submitted_by);
-        next.basis.asked_again =
-            Some(format!("what you made of it is {}, not {}", next.risk, asked.risk));
-        let timeouts = self.timeouts(&next.call.project).await?;
-        let until = deadline_after(now, timeouts.for_risk(next.risk));
-        let next = next.with_updated_binding().ask(until).map_err(corrupt_state)?;
-        let (old, heir) = (asked.id, next.id);
-        let step = move |stands: Execution| stands.replace_with(heir, now);
+        let original = asked.basis().edited_from.clone().unwrap_or(asked.call().input.clone());
+        let again = format!("what you made of it is {}, not {}", shown.risk(), asked.risk());
+        let basis = DecisionContext {
+            edited_from: Some(original),
+            submitted_by: asked.basis().submitted_by.clone(),
+            asked_again: Some(again),
+            ..shown.basis().clone()
+        };
+        let next = shown.with_ids(new_id(), new_id()).with_context(basis);
+        let timeouts = self.timeouts(&next.call().project).await?;
+        let until = deadline_after(now, timeouts.for_risk(next.risk()));
+        let next = next.ask(until);
+        let (old, heir) = (asked.id(), next.id());
+        let probe = PriorStateProbe::default();
+        let step = probe.watch(move |stands: LockedExecution| stands.replace_with(heir, now));
         match self.inner().store.replace(old, next.clone(), now, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(old)),
             Transition::Refused(settled) => Err(settled.into()),
-            Transition::Made(_) => {
-                self.wake_waiters(old);
-                self.inner().asked.notify_waiters();
+            Transition::Made(replaced) => {
+                self.notify_changed(probe.prior_state(), &replaced);
+                self.notify_changed(None, &next);
                 Ok(ApprovalEditOutcome::AskedAgain(Box::new(next)))
             }
         }

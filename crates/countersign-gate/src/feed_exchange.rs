@@ -5,13 +5,14 @@
 //! nothing is wrong.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use countersign_core::{Event, ProjectId};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use crate::change_feed::ChangeFeed;
+use crate::feed_queue::FeedOutbox;
 use crate::gate::{Gate, GateInner};
 use crate::store::StoreError;
 
@@ -26,51 +27,6 @@ const PAGE: usize = 512;
 
 /// How many hints may be under way to us; one that finds no room is found by the next look.
 const HEARD: usize = 1024;
-
-/// The projects whose logs have grown here and that others have not been told of yet. Bounded by the
-/// number of projects.
-#[derive(Default)]
-struct GrownLogs {
-    projects: Mutex<HashSet<ProjectId>>,
-    more: Notify,
-}
-
-/// Where the writer says that a log has grown.
-pub(crate) struct FeedPublisher(Arc<GrownLogs>);
-
-/// Where the bus takes what is to be told.
-pub(crate) struct FeedOutbox(Arc<GrownLogs>);
-
-/// Returns both ends of the queue.
-pub(crate) fn feed_queue() -> (FeedPublisher, FeedOutbox) {
-    let grown = Arc::new(GrownLogs::default());
-    (FeedPublisher(grown.clone()), FeedOutbox(grown))
-}
-
-impl FeedPublisher {
-    pub(crate) fn publish(&self, project: &ProjectId) {
-        let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        projects.insert(project.clone());
-        self.0.more.notify_one();
-    }
-}
-
-impl FeedOutbox {
-    /// Returns what is to be told; waits until there is something.
-    pub(crate) async fn next(&self) -> Vec<ProjectId> {
-        loop {
-            let more = self.0.more.notified();
-            let projects = {
-                let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
-                std::mem::take(&mut *projects)
-            };
-            if !projects.is_empty() {
-                return projects.into_iter().collect();
-            }
-            more.await;
-        }
-    }
-}
 
 /// Tells other servers what grows here and hears what grows there, as long as the gate is there.
 pub(crate) fn spawn_exchange(gate: &Gate, bus: Option<Box<dyn ChangeFeed>>, to_tell: FeedOutbox) {

@@ -6,6 +6,7 @@ use countersign_core::ProjectId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::gate::Gate;
 use crate::live::{ChannelSignal, LiveUpdate};
 use crate::store::{LogEntry, Store, StoreError};
 
@@ -99,5 +100,15 @@ impl LogFollower {
         self.read = if page.len() < PAGE { self.known } else { last };
         self.page.extend(page);
         Ok(())
+    }
+}
+
+impl Gate {
+    /// Follows a project's log after a number.
+    pub async fn follow(&self, project: &ProjectId, after: u64) -> Result<LogFollower, StoreError> {
+        let (signals, drafts) = self.inner().channels.listen(project);
+        let store = self.inner().store.clone();
+        let head = store.head(project).await?;
+        Ok(LogFollower::new(store, project.clone(), signals, drafts, after, head))
     }
 }

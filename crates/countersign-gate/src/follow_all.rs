@@ -7,6 +7,7 @@ use countersign_core::ProjectId;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::gate::Gate;
 use crate::store::{LogEntry, Store, StoreError};
 
 /// How many entries are read at a time: bounds what one slow reader holds in memory.
@@ -111,5 +112,18 @@ impl MultiLogFollower {
             self.behind.push_back(project);
         }
         Ok(())
+    }
+}
+
+impl Gate {
+    /// Follows the logs of all projects but one from now on, those of later projects too.
+    pub async fn follow_all_but(
+        &self,
+        project: &ProjectId,
+    ) -> Result<MultiLogFollower, StoreError> {
+        let hints = self.inner().channels.listen_to_all();
+        let store = self.inner().store.clone();
+        let heads = store.heads().await?;
+        Ok(MultiLogFollower::new(store, hints, project.clone(), heads))
     }
 }

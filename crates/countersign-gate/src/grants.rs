@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use countersign_core::{
     ApprovalId, ApprovedBy, Decision, Digest, Execution, ExecutionStatus, GrantProposal,
-    StateConflict, VerdictAction,
+    LockedExecution, StateConflict, VerdictAction,
 };
 
+use crate::call_metrics::count_decision;
 use crate::clock::time_after;
-use crate::gate::{DecideError, Gate, check_seen_digest, count_decision};
-use crate::rules::{RuleDraft, RulesError};
+use crate::decide::{DecideError, check_seen_digest};
+use crate::gate::Gate;
+use crate::prior_state::PriorStateProbe;
+use crate::rule_draft::{RuleDraft, RulesError};
 use crate::store::{StoreError, StoredRuleOrigin, Transition};
 
 /// How far a yes reaches beyond its own call.
@@ -64,24 +67,26 @@ impl Gate {
             why: Some(format!("always: {}", picked.label)),
             expires_at: until,
         });
-        let session = (always.scope == GrantScope::Session).then_some(&asked.call.session);
+        let session = (always.scope == GrantScope::Session).then_some(&asked.call().session);
         let (origin, by) = (StoredRuleOrigin::Approval(id), always.by.to_string());
         let granted =
-            self.build_grants(&asked.call.project, session, origin, drafts.collect(), &by);
+            self.build_grants(&asked.call().project, session, origin, drafts.collect(), &by);
         let granted = granted.map_err(|error| match error {
             RulesError::Store(error) => DecideError::Store(error),
             other => DecideError::NotAlways(other.to_string()),
         })?;
         let (seen, by) = (always.seen, always.by);
-        let step = move |stands: Execution| {
+        let step = move |stands: LockedExecution| {
             let stands = check_seen_digest(stands, seen.as_ref())?;
             Ok(stands.settle(Decision::Approve { by: by.clone() }, now)?)
         };
+        let probe = PriorStateProbe::default();
+        let step = probe.watch(step);
         match self.inner().store.transition_granting(id, now, granted, step).await? {
             Transition::Unknown => Err(DecideError::Unknown(id)),
             Transition::Refused(refused) => Err(refused),
             Transition::Made(settled) => {
-                self.wake_waiters(id);
+                self.notify_changed(probe.prior_state(), &settled);
                 if settled.status() == ExecutionStatus::Approved {
                     count_decision(&settled);
                     Ok(*settled)
@@ -96,10 +101,11 @@ impl Gate {
 impl Gate {
     /// Returns the rules that a yes to a request has kept beside it, as they read.
     pub async fn rules_granted_by(&self, approval: &Execution) -> Result<Vec<String>, StoreError> {
-        let call = &approval.call;
+        let call = &approval.call();
         let rules = self.inner().store.rules_in(&call.project, Some(&call.session)).await?;
-        let own =
-            rules.into_iter().filter(|rule| rule.origin == StoredRuleOrigin::Approval(approval.id));
+        let own = rules
+            .into_iter()
+            .filter(|rule| rule.origin == StoredRuleOrigin::Approval(approval.id()));
         Ok(own.map(|rule| rule.rule).collect())
     }
 }
@@ -109,7 +115,7 @@ fn pick_proposal<'a>(
     asked: &'a Execution,
     rules: Option<&[String]>,
 ) -> Result<&'a GrantProposal, DecideError> {
-    let proposals = &asked.basis.proposals;
+    let proposals = &asked.basis().proposals;
     let Some(narrowest) = proposals.first() else {
         let why = "this cannot be allowed for good: it is HIGH, or not understood well enough";
         return Err(DecideError::NotAlways(why.to_owned()));

@@ -8,20 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::rule::{PatternAnchors, RuleLayer, RuleSource};
 use countersign_core::{
-    CallPlan, Execution, GrantProposal, PermissionMode, Policy, ProjectId, Risk, Rule, RuleSet,
-    Supervision, ToolCall, VerdictAction,
+    CallPlan, Execution, PermissionMode, Policy, ProjectId, Risk, Rule, RuleSet, ToolCall,
+    VerdictAction,
 };
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::gate::Gate;
-use crate::store::StoreError;
+use crate::submit_options::SubmitOptions;
 
 /// How many calls back a proposal is tried on.
-const WINDOW: usize = 500;
-
-/// How many calls are tried on the spot; for more the runtime is left alone.
-const FEW: usize = 64;
+pub(crate) const WINDOW: usize = 500;
 
 /// How many projects, and proposals of each, are remembered; beyond that all are counted anew.
 const MOST: usize = 64;
@@ -92,12 +88,12 @@ impl CallHistory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn knows(&self, project: &ProjectId) -> bool {
+    pub(crate) fn knows(&self, project: &ProjectId) -> bool {
         self.lock().contains_key(project)
     }
 
     /// Takes in what the record holds of a project, newest first.
-    fn load(&self, project: &ProjectId, calls: &[Execution]) {
+    pub(crate) fn load(&self, project: &ProjectId, calls: &[Execution]) {
         let mut projects = self.lock();
         if projects.len() >= MOST {
             projects.clear();
@@ -110,7 +106,7 @@ impl CallHistory {
 
     /// Notes a call that was judged. Before the record was read there is nothing to add to.
     pub(crate) fn record_call(&self, call: &Execution) {
-        if let Some(recent) = self.lock().get_mut(&call.call.project) {
+        if let Some(recent) = self.lock().get_mut(&call.call().project) {
             recent.push(call);
         }
     }
@@ -134,7 +130,7 @@ impl CallHistory {
     }
 
     /// Returns how many calls are left to try on some rules.
-    fn count_untried(&self, project: &ProjectId, rules: &[String]) -> usize {
+    pub(crate) fn count_untried(&self, project: &ProjectId, rules: &[String]) -> usize {
         let up_to = self.cached_matches(project, rules).map_or(0, |counted| counted.up_to);
         self.calls_after(project, up_to).2.len()
     }
@@ -159,7 +155,7 @@ impl CallHistory {
     /// Counts the calls that a proposal's rules would have allowed where they asked.
     ///
     /// While somebody else counts, what is known already has to do: it is a moment old.
-    fn count(
+    pub(crate) fn count(
         &self,
         project: &ProjectId,
         rules: &[String],
@@ -191,17 +187,17 @@ fn new_matches(rules: &[String], anchors: &PatternAnchors) -> Option<ProposalMat
     let rules = rules.collect::<Result<Vec<_>, _>>().ok()?;
     let set =
         RuleSet::new(vec![RuleLayer::from_rules(RuleSource::Session, rules)], anchors.clone());
-    let stance = Supervision::Attended { auto_approve_read: true };
-    let policy = Arc::new(Policy { stance, mode: PermissionMode::Default, rules: Arc::new(set) });
-    Some(ProposalMatches { policy, up_to: 0, matched: Vec::new() })
+    let policy =
+        SubmitOptions::attended().in_mode(PermissionMode::Default).into_policy(Arc::new(set));
+    Some(ProposalMatches { policy: Arc::new(policy), up_to: 0, matched: Vec::new() })
 }
 
 /// Keeps of a call what allowing rules look at, which is not its input: that may be long.
 fn to_asked_call(approval: &Execution) -> Option<Arc<AskedCall>> {
-    if approval.verdict.outcome != VerdictAction::Ask || approval.effects.is_empty() {
+    if approval.verdict().outcome != VerdictAction::Ask || approval.effects().is_empty() {
         return None;
     }
-    let Execution { call, effects, commands, risk, .. } = approval;
+    let call = approval.call();
     let call = ToolCall {
         input: Value::Null,
         id: call.id,
@@ -214,48 +210,7 @@ fn to_asked_call(approval: &Execution) -> Option<Arc<AskedCall>> {
         executor: countersign_core::Executor::Local,
         agent: None,
     };
-    let plan = CallPlan { commands: commands.clone(), ..CallPlan::new(effects.clone(), "") };
-    Some(Arc::new(AskedCall { call, plan, risk: *risk }))
-}
-
-impl Gate {
-    /// Returns how many of a project's latest calls a proposal would have allowed where they asked.
-    pub async fn matched_before(
-        &self,
-        project: &ProjectId,
-        proposal: &GrantProposal,
-    ) -> Result<u64, StoreError> {
-        let counted = self.count_proposal_matches(project, vec![proposal.clone()]).await?;
-        Ok(counted.first().map_or(0, |proposal| proposal.matched_before))
-    }
-
-    /// Returns proposals with how often each would have matched.
-    pub(crate) async fn count_proposal_matches(
-        &self,
-        project: &ProjectId,
-        mut proposals: Vec<GrantProposal>,
-    ) -> Result<Vec<GrantProposal>, StoreError> {
-        if proposals.is_empty() {
-            return Ok(proposals);
-        }
-        let history = self.inner().history.clone();
-        if !history.knows(project) {
-            history.load(project, &self.inner().store.recent_executions(project, WINDOW).await?);
-        }
-        let (project, now) = (project.clone(), self.inner().clock.now());
-        let anchors = self.rulebook().anchors(&project);
-        let left: usize =
-            proposals.iter().map(|it| history.count_untried(&project, &it.rules)).sum();
-        let count = move || {
-            for proposal in &mut proposals {
-                proposal.matched_before = history.count(&project, &proposal.rules, &anchors, now);
-            }
-            proposals
-        };
-        if left <= FEW {
-            return Ok(count());
-        }
-        let counting = tokio::task::spawn_blocking(count);
-        counting.await.map_err(|error| StoreError::corrupt("call", error))
-    }
+    let commands = approval.commands().to_vec();
+    let plan = CallPlan { commands, ..CallPlan::new(approval.effects().to_vec(), "") };
+    Some(Arc::new(AskedCall { call, plan, risk: approval.risk() }))
 }

@@ -2,11 +2,12 @@
 
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_core::{Event, ProjectId, RunId, SessionId};
 
+use crate::activity_log::{log_run_end, run_span};
 use crate::clock::Clock;
-use crate::gate::ACTIVITY;
 use crate::live::{LiveEvent, LiveUpdate, ProjectChannels};
 use crate::retry::retry_until_available;
 use crate::store::{NewRunMessage, RunEnd, RunKey, Store, StoreError};
@@ -21,6 +22,8 @@ pub struct RunJournal {
     pub(crate) channels: Arc<ProjectChannels>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: RunKey,
+    /// When this driver took it up, by the running time of the clock.
+    pub(crate) began: Duration,
     pub(crate) is_silent: bool,
 }
 
@@ -45,6 +48,11 @@ impl RunJournal {
     /// Returns the run.
     pub fn run(&self) -> RunId {
         self.key.run
+    }
+
+    /// Returns the span of the run, for everything that its driver does.
+    pub fn span(&self) -> tracing::Span {
+        run_span(&self.key)
     }
 
     /// Records messages of the conversation and the events that tell of them.
@@ -100,16 +108,12 @@ impl RunJournal {
             return Ok(());
         }
         self.discard_draft();
-        tracing::info!(
-            target: ACTIVITY,
-            run = %self.key.run,
-            session = %self.key.session,
-            ?end,
-            "run ended"
-        );
         retry_until_available(&self.clock, "the end of a run", pending(), || {
             self.store.end_run(&self.key, end, messages.clone(), events.clone(), self.clock.now())
         })
-        .await
+        .await?;
+        let took = self.clock.running_for().saturating_sub(self.began);
+        log_run_end(&self.key, end, Some(took));
+        Ok(())
     }
 }

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use countersign_core::{
     ApprovalId, CallLease, Digest, Execution, ExecutionFailure, ExecutionStatus, Executor,
-    ReportRejection, ReportedOutcome, StartRejection, VerdictAction,
+    FailureKind, LockedExecution, ReportRejection, ReportedOutcome, StartRejection, VerdictAction,
 };
 use jiff::Timestamp;
 
 use crate::executors::ExecutorLease;
-use crate::gate::{Gate, new_id};
+use crate::gate::Gate;
+use crate::gate_error::GateError;
 use crate::live::{LiveEvent, LiveUpdate};
+use crate::new_id::new_id;
+use crate::planner_task::deadline_after;
+use crate::prior_state::PriorStateProbe;
 use crate::store::{LendOutcome, StoreError, Transition};
-use crate::submit::deadline_after;
 
 /// Why a result, or a sign of life, was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -29,39 +32,25 @@ pub enum ReportError {
 }
 
 impl Gate {
-    /// Returns a call once it is in another state than this one; where another took its place, that.
-    pub async fn wait_for_change(
-        &self,
-        id: ApprovalId,
-        from: ExecutionStatus,
-    ) -> Result<Execution, StoreError> {
-        self.wait_until(id, |stands| stands.status() != from).await
-    }
-
-    /// Returns a call once nothing can follow; where another took its place, that one.
-    pub async fn wait_until_settled(&self, id: ApprovalId) -> Result<Execution, StoreError> {
-        self.wait_until(id, |stands| stands.status().is_terminal()).await
-    }
-
     /// Lends an approved call to whoever handed it in, or to the program that drives its run, once.
     pub async fn lend(
         &self,
         id: ApprovalId,
         holder: &str,
         period: Duration,
-    ) -> Result<Result<Execution, StartRejection>, StoreError> {
+    ) -> Result<Result<Execution, StartRejection>, GateError> {
         if let Some(refused) = self.withdraw_if_denied_by_id(id).await? {
             return Ok(Err(StartRejection(refused)));
         }
         let now = self.inner().clock.now();
         let lease = new_lease(holder, now, period);
-        let step = move |approval: Execution| match approval.call.executor {
+        let step = move |approval: LockedExecution| match approval.call().executor {
             Executor::Caller | Executor::ClaudeCli => approval.lend(lease.clone(), now),
             // Which client runs it is not for the client to say.
-            Executor::Local | Executor::Client => Err(StartRejection(Box::new(approval))),
+            Executor::Local | Executor::Client => Err(approval.reject_start()),
         };
         Ok(match self.transition(id, step).await? {
-            Transition::Unknown => return Err(missing_approval(id)),
+            Transition::Unknown => return Err(GateError::Unknown(id)),
             Transition::Refused(refused) => Err(refused),
             Transition::Made(made) if made.status() == ExecutionStatus::Executing => Ok(*made),
             Transition::Made(lapsed) => Err(StartRejection(lapsed)),
@@ -83,16 +72,18 @@ impl Gate {
             }
             let now = self.inner().clock.now();
             if !may_run_on_client(&approval, role) {
-                let step = move |stands: Execution| stands.withdraw(client_changed_failure(), now);
-                self.transition(approval.id, step).await?;
+                let step =
+                    move |stands: LockedExecution| stands.withdraw(client_changed_failure(), now);
+                self.transition(approval.id(), step).await?;
                 continue;
             }
             let lease = new_lease(role.client(), now, period(&approval));
-            let step = move |stands: Execution| stands.lend(lease.clone(), now);
-            match self.inner().store.lend_to(role.stream(), approval.id, now, step).await? {
+            let probe = PriorStateProbe::default();
+            let step = probe.watch(move |stands: LockedExecution| stands.lend(lease.clone(), now));
+            match self.inner().store.lend_to(role.stream(), approval.id(), now, step).await? {
                 LendOutcome::NotOnPost => return Ok(None),
                 LendOutcome::Tried(Transition::Made(made)) => {
-                    self.notify_changed(&made);
+                    self.notify_changed(probe.prior_state(), &made);
                     lent += 1;
                 }
                 LendOutcome::Tried(Transition::Refused(_) | Transition::Unknown) => {}
@@ -110,7 +101,7 @@ impl Gate {
     ) -> Result<Execution, ReportError> {
         let now = self.inner().clock.now();
         let (token, until) = (token.to_owned(), deadline_after(now, period));
-        let step = move |approval: Execution| approval.renew(&token, until, now);
+        let step = move |approval: LockedExecution| approval.renew(&token, until, now);
         match self.transition(id, step).await? {
             Transition::Unknown => Err(ReportError::Unknown(id)),
             Transition::Refused(refused) => Err(refused.into()),
@@ -121,7 +112,7 @@ impl Gate {
 
     /// Shows what a call that runs elsewhere has written so far. It need not survive.
     pub fn show_output(&self, approval: &Execution, text: String) {
-        let call = &approval.call;
+        let call = &approval.call();
         let news = LiveEvent::ToolOutput { execution: call.id, text };
         let live = LiveUpdate { session: call.session.clone(), run: call.run, news };
         self.inner().channels.send_live(&call.project, live);
@@ -138,7 +129,7 @@ impl Gate {
     ) -> Result<Execution, ReportError> {
         let now = self.inner().clock.now();
         let said = reported.clone();
-        let step = move |approval: Execution| approval.report(&said, token.as_deref(), now);
+        let step = move |approval: LockedExecution| approval.report(&said, token.as_deref(), now);
         let refused = match self.transition(id, step).await? {
             Transition::Unknown => return Err(ReportError::Unknown(id)),
             Transition::Made(made) if made.was_reported_as(&reported) => return Ok(*made),
@@ -183,55 +174,24 @@ impl Gate {
             _ => Ok(None),
         }
     }
-
-    pub(crate) async fn wait_until(
-        &self,
-        id: ApprovalId,
-        done: impl Fn(&Execution) -> bool,
-    ) -> Result<Execution, StoreError> {
-        let mut id = id;
-        loop {
-            let place = self.inner().waiting.register(id);
-            let changed = place.changed.notified();
-            tokio::pin!(changed);
-            // Registered before the look, so a change between look and wait still wakes us.
-            changed.as_mut().enable();
-            match self.inner().store.approval(id).await? {
-                None => return Err(missing_approval(id)),
-                Some(stands) => match stands.replaced_by() {
-                    Some(next) => id = next,
-                    None if done(&stands) => return Ok(stands),
-                    None => changed.await,
-                },
-            }
-        }
-    }
 }
 
 /// Whether a call may run at the client that has the role: what was shown, or what nobody was asked
 /// about, is what is there.
 fn may_run_on_client(approved: &Execution, role: &ExecutorLease) -> bool {
-    let Some(witness) = &approved.basis.witness else { return true };
-    let by_person = approved.verdict.outcome == VerdictAction::Ask;
+    let Some(witness) = &approved.basis().witness else { return true };
+    let by_person = approved.verdict().outcome == VerdictAction::Ask;
     // One that checks refuses by itself what is not as a person saw it.
     witness.client == role.client() || (by_person && role.shows_files())
 }
 
 fn client_changed_failure() -> ExecutionFailure {
-    ExecutionFailure {
-        error_type: "another_client".to_owned(),
-        error:
-            "The client whose files were shown is gone, and another one would have run this; it \
-                was not run. Make the call again."
-                .to_owned(),
-    }
+    let error = "The client whose files were shown is gone, and another one would have run this; it \
+                 was not run. Make the call again.";
+    ExecutionFailure::new(FailureKind::AnotherClient, error)
 }
 
 fn new_lease(holder: &str, now: Timestamp, period: Duration) -> CallLease {
     let token = new_id::<uuid::Uuid>().to_string();
     CallLease { token, holder: holder.to_owned(), until: deadline_after(now, period) }
-}
-
-fn missing_approval(id: ApprovalId) -> StoreError {
-    StoreError::corrupt("approval", format!("`{id}` is gone"))
 }

@@ -5,18 +5,15 @@
 //! dead: it is fenced, so that nothing it writes counts any more, and what it drove is taken over.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock::time_after;
 use crate::gate::{Gate, GateInner};
-use crate::open::run_blocking;
-use crate::store::{FileLock, ServerHeartbeat, StoreError};
+use crate::store::{ServerHeartbeat, StoreError};
 
 /// How long a server may be silent before it is taken for dead.
 const LEASE: Duration = Duration::from_secs(10);
@@ -26,60 +23,6 @@ const BEAT: Duration = Duration::from_secs(2);
 
 /// For how long after a write that held nobody can have taken over, with room for a slow look.
 const SURE: Duration = Duration::from_secs(5);
-
-/// The gate's side of it.
-pub(crate) struct ServerMembership {
-    folder: Option<PathBuf>,
-    /// What this server holds as long as it is there, by which its successor knows that it is gone.
-    held: Mutex<HeldLocks>,
-    /// Told when runs may have been left behind, and when this server was fenced.
-    changed: Arc<Notify>,
-}
-
-#[derive(Default)]
-struct HeldLocks {
-    file: Option<FileLock>,
-    place: Option<(String, FileLock)>,
-}
-
-impl ServerMembership {
-    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, held: Mutex::default(), changed: Arc::default() }
-    }
-
-    /// Keeps the lock of a database that is a file.
-    pub(crate) fn keep_file_lock(&self, lock: Option<FileLock>) {
-        self.lock().file = lock;
-    }
-
-    /// Returns the place of this server: the same for all that ever hold its folder, else a new one.
-    async fn place_id(&self) -> Result<String, StoreError> {
-        let known = self.lock().place.as_ref().map(|(place, _)| place.clone());
-        let (None, Some(folder)) = (&known, self.folder.clone()) else {
-            return Ok(known.unwrap_or_else(|| Uuid::now_v7().to_string()));
-        };
-        let held = run_blocking(move || lock_folder(&folder).map_err(StoreError::folder)).await?;
-        let place = held.as_ref().map_or_else(|| Uuid::now_v7().to_string(), |it| it.0.clone());
-        self.lock().place = held;
-        Ok(place)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HeldLocks> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Holds a folder; none if another server does.
-fn lock_folder(folder: &Path) -> std::io::Result<Option<(String, FileLock)>> {
-    let Some(lock) = FileLock::acquire(&folder.join("server.lock"))? else { return Ok(None) };
-    let file = folder.join("server.id");
-    let known = std::fs::read_to_string(&file).ok().and_then(|id| id.trim().parse::<Uuid>().ok());
-    let id = known.unwrap_or_else(Uuid::now_v7);
-    if known.is_none() {
-        std::fs::write(&file, id.to_string())?;
-    }
-    Ok(Some((id.to_string(), lock)))
-}
 
 impl Gate {
     /// Joins the servers on this database, under a new name each time.

@@ -2,58 +2,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::client_looks::ClientLookWaiters;
+use crate::blocking::run_blocking;
+use crate::client_look_waiters::ClientLookWaiters;
 use crate::clock::Clock;
-use crate::executors::ExecutorQueues;
-use crate::feed_exchange::FeedPublisher;
+use crate::executor_queue::ExecutorQueues;
+use crate::feed_queue::{FeedPublisher, feed_queue};
 use crate::gate::{Gate, GateInner};
 use crate::live::ProjectChannels;
-use crate::membership::ServerMembership;
-use crate::projects::SettingsCache;
+use crate::rule_cache::RuleCache;
 use crate::rulebook::Rulebook;
-use crate::rules::RuleCache;
+use crate::server_place::ServerMembership;
+use crate::settings::GateSettings;
+use crate::settings_cache::SettingsCache;
 use crate::store::{CommitHook, DatabaseUrl, FileLock, Store, StoreError};
 use crate::timeouts::DecisionTimeouts;
 use crate::waiters::DecisionWaiters;
 use crate::{change_feed, deadlines, feed_exchange, retention};
-
-/// What a gate is opened with. Not to be printed: what carries hints may be named with a password.
-#[derive(Clone)]
-pub struct GateSettings {
-    /// Where it keeps everything.
-    pub database: DatabaseUrl,
-    /// How long people have to decide.
-    pub timeouts: DecisionTimeouts,
-    /// How many requests of one project may wait at the same time.
-    pub pending_limit: u64,
-    /// A folder that one server at a time can hold: who holds it next knows that the one before is dead.
-    pub place: Option<PathBuf>,
-    /// What carries hints between servers, if not the database itself.
-    pub bus: Option<String>,
-    /// How long the log is kept; for good where it is not given.
-    pub keep_events: Option<Duration>,
-}
-
-impl GateSettings {
-    /// How many requests of one project may wait unless something else is said.
-    pub const PENDING_LIMIT: u64 = 10_000;
-
-    /// Returns the defaults for a database.
-    pub fn for_database(database: DatabaseUrl) -> Self {
-        Self {
-            database,
-            timeouts: DecisionTimeouts::default(),
-            pending_limit: Self::PENDING_LIMIT,
-            place: None,
-            bus: None,
-            keep_events: None,
-        }
-    }
-}
 
 impl Gate {
     /// Opens the gate, to serve by it.
@@ -62,7 +29,7 @@ impl Gate {
         clock: Arc<dyn Clock>,
         rulebook: Arc<Rulebook>,
     ) -> Result<Self, StoreError> {
-        let (told, hints) = feed_exchange::feed_queue();
+        let (told, hints) = feed_queue();
         let channels = Arc::new(ProjectChannels::default());
         let on_commit = commit_hook(&channels, Some(told));
         let (url, time) = (settings.database.clone(), clock.clone());
@@ -155,11 +122,4 @@ fn commit_hook(channels: &Arc<ProjectChannels>, told: Option<FeedPublisher>) -> 
             told.publish(project);
         }
     })
-}
-
-/// Opens something where that may block.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    open: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(open).await.map_err(|_| StoreError::Closed)?
 }

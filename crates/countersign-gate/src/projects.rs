@@ -1,7 +1,5 @@
 //! Projects at the gate: what each has settled for itself, and how long its people have to decide.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_core::ProjectId;
@@ -9,23 +7,6 @@ use countersign_core::ProjectId;
 use crate::gate::Gate;
 use crate::store::{ProjectSettings, StoreError, StoredProject};
 use crate::timeouts::DecisionTimeouts;
-
-/// What projects have settled, as last read: wanted for every request that asks.
-///
-/// Only where this process alone writes; elsewhere the table is asked.
-#[derive(Default)]
-pub(crate) struct SettingsCache(Mutex<HashMap<ProjectId, ProjectSettings>>);
-
-impl SettingsCache {
-    fn get(&self, project: &ProjectId) -> Option<ProjectSettings> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(project).copied()
-    }
-
-    fn put(&self, project: &ProjectId, settings: ProjectSettings) {
-        let mut settled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        settled.insert(project.clone(), settings);
-    }
-}
 
 impl Gate {
     /// Returns how long people of a project have to decide.

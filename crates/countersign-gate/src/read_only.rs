@@ -8,9 +8,12 @@ use std::path::Path;
 use countersign_core::rule::{PatternAnchors, RuleLayer, RuleSet};
 use countersign_core::{ProjectId, SessionId};
 
+#[cfg(feature = "identity")]
 use crate::identity::ServerPublicKey;
-use crate::rules::compile_rules;
-use crate::store::{StoreError, open_read_only, read_public_key, read_rules};
+use crate::rule_cache::compile_rules;
+#[cfg(feature = "identity")]
+use crate::store::read_public_key;
+use crate::store::{StoreError, open_read_only, read_rules};
 
 /// Returns the rules that hold in a project and one of its conversations: those of the files given, and
 /// those that the database in `file` keeps. Blocks.
@@ -27,6 +30,7 @@ pub fn load_rules(
     Ok(compile_rules(files, &stored, anchors))
 }
 
+#[cfg(feature = "identity")]
 /// Returns the public key of the servers of the database in `file`, if they have one. Blocks.
 pub fn load_server_key(file: &Path) -> Result<Option<ServerPublicKey>, StoreError> {
     let found = read_public_key(open_read_only(file)?.as_mut())?;

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use countersign_core::{
-    ApprovalId, Event, Execution, ExecutionFailure, ExecutionState, ProjectId, RunId,
+    ApprovalId, Event, Execution, ExecutionFailure, ExecutionState, FailureKind, LockedExecution,
+    ProjectId, RunId,
 };
 
-use crate::gate::{DecideError, Gate};
+use crate::activity_log::{log_run_end, log_run_start};
+use crate::gate::Gate;
 use crate::journal::RunJournal;
 use crate::store::{OrphanedRun, RunEnd, RunKey, StoreError};
 
@@ -19,7 +21,7 @@ impl Gate {
     /// starts anything any more.
     pub async fn recover(&self) -> Result<(), StoreError> {
         for left in self.inner().store.orphaned_calls().await? {
-            self.end_abandoned_call(left.id).await?;
+            self.end_abandoned_call(left.id()).await?;
         }
         Ok(())
     }
@@ -40,6 +42,9 @@ impl Gate {
         journal.discard_draft();
         let now = self.inner().clock.now();
         let goes_on = self.inner().store.resume_run(&journal.key, Event::RunResumed, now).await?;
+        if goes_on {
+            log_run_start(&journal.key, "run resumed");
+        }
         Ok(goes_on.then_some(journal))
     }
 
@@ -66,11 +71,14 @@ impl Gate {
     /// Ends a run that nobody can go on with: takes back what waits and says why.
     pub async fn abandon_run(&self, left: &OrphanedRun, why: Event) -> Result<(), StoreError> {
         for open in self.inner().store.open_in_run(left.id).await? {
-            self.end_abandoned_call(open.id).await?;
+            self.end_abandoned_call(open.id()).await?;
         }
         let now = self.inner().clock.now();
         let store = &self.inner().store;
-        store.end_run(&run_key(left), RunEnd::Failed, Vec::new(), vec![why], now).await
+        let run = run_key(left);
+        store.end_run(&run, RunEnd::Failed, Vec::new(), vec![why], now).await?;
+        log_run_end(&run, RunEnd::Failed, None);
+        Ok(())
     }
 
     /// Returns what stands of the calls of a run, in the order they were made: where one took
@@ -78,21 +86,17 @@ impl Gate {
     pub async fn calls_in_run(&self, run: RunId) -> Result<Vec<Execution>, StoreError> {
         let made = self.inner().store.calls_in_run(run).await?;
         let heirs: HashSet<_> = made.iter().filter_map(Execution::replaced_by).collect();
-        let first = made.iter().map(|call| call.id).filter(|id| !heirs.contains(id));
+        let first =
+            made.iter().map(countersign_core::Execution::id).filter(|id| !heirs.contains(id));
         let first: Vec<_> = first.collect();
-        let mut by_id: HashMap<_, _> = made.into_iter().map(|call| (call.id, call)).collect();
+        let mut by_id: HashMap<_, _> = made.into_iter().map(|call| (call.id(), call)).collect();
         Ok(first.into_iter().filter_map(|id| last_replacement(&mut by_id, id)).collect())
-    }
-
-    /// Ends a call that was executing when its driver went away: its outcome is unknown.
-    pub async fn interrupt(&self, id: ApprovalId) -> Result<Execution, DecideError> {
-        self.finish(id, Err(interrupted_failure())).await
     }
 
     /// Settles a call that nobody will go on with.
     async fn end_abandoned_call(&self, id: ApprovalId) -> Result<(), StoreError> {
         let now = self.inner().clock.now();
-        let step = move |approval: Execution| match approval.state {
+        let step = move |approval: LockedExecution| match approval.state() {
             ExecutionState::Executing { .. } => approval.fail(interrupted_failure(), now),
             _ => approval.cancel(now),
         };
@@ -119,11 +123,7 @@ fn run_key(left: &OrphanedRun) -> RunKey {
 
 /// Why a call failed whose driver went away while it ran.
 pub fn interrupted_failure() -> ExecutionFailure {
-    ExecutionFailure {
-        error_type: "interrupted".to_owned(),
-        error:
-            "Interrupted: the server stopped while this ran. Whether it took effect is unknown; \
-                look before trying again."
-                .to_owned(),
-    }
+    let error = "Interrupted: the server stopped while this ran. Whether it took effect is unknown; \
+                 look before trying again.";
+    ExecutionFailure::new(FailureKind::Interrupted, error)
 }

@@ -1,6 +1,8 @@
 //! Rehearsals at the gate: whether a project wants them, and what they found, shown with the request.
 
-use countersign_core::{ApprovalId, Execution, ProjectId, RehearsalState, StateConflict};
+use countersign_core::{
+    ApprovalId, Execution, LockedExecution, ProjectId, RehearsalState, StateConflict,
+};
 
 use crate::gate::Gate;
 use crate::store::StoreError;
@@ -17,7 +19,7 @@ impl Gate {
         id: ApprovalId,
         rehearsal: RehearsalState,
     ) -> Result<(), StoreError> {
-        let step = move |stands: Execution| -> Result<Execution, StateConflict> {
+        let step = move |stands: LockedExecution| -> Result<Execution, StateConflict> {
             stands.record_rehearsal(rehearsal.clone())
         };
         self.transition(id, step).await.map(drop)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::store::StoreError;
+use crate::gate_error::TransientError;
 
 /// How long to rest between two tries.
 const REST: Duration = Duration::from_secs(1);
@@ -15,14 +15,15 @@ const REST: Duration = Duration::from_secs(1);
 ///
 /// `what` says in the log what has to wait. When `unless` is done it is given up between two tries,
 /// never in the middle of one.
-pub async fn retry_until_available<T, F>(
+pub async fn retry_until_available<T, E, F>(
     clock: &Arc<dyn Clock>,
     what: &'static str,
     unless: impl Future<Output = ()>,
     try_it: impl Fn() -> F,
-) -> Result<T, StoreError>
+) -> Result<T, E>
 where
-    F: Future<Output = Result<T, StoreError>>,
+    E: TransientError,
+    F: Future<Output = Result<T, E>>,
 {
     tokio::pin!(unless);
     let mut waits = false;

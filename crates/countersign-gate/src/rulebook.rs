@@ -58,7 +58,7 @@ pub struct RuleFileState {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// Nobody has told us of this workspace.
-    #[error("no workspace belongs to this project here")]
+    #[error("this server has no workspace for the project")]
     Unknown,
     /// It has no file that could be trusted.
     #[error("the workspace has no `{WORKSPACE_FILE}`")]
@@ -70,7 +70,7 @@ pub enum TrustError {
     #[error("`{WORKSPACE_FILE}` cannot be read: {0}")]
     Broken(String),
     /// There is nowhere to keep it.
-    #[error("there is no file to keep trusted contents in")]
+    #[error("trust cannot be recorded: there is no trust file")]
     Nowhere,
     /// It could not be written down, so it does not count.
     #[error("the trust could not be recorded")]

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    ApprovalId, ApprovedBy, CallPlan, Digest, Execution, ExecutionFailure, Planner, ProjectId,
-    ReportedOutcome, SessionId, StateConflict, ToolCall, ToolUseId, Verdict, VerdictAction,
-    VerdictReason, mask_text, risk,
+    ApprovalId, ApprovedBy, CallPlan, DecisionContext, Digest, Execution, ExecutionDraft,
+    ExecutionFailure, FailureKind, LockedExecution, Planner, ProjectId, ReportedOutcome, SessionId,
+    StateConflict, ToolCall, ToolUseId, Verdict, VerdictAction, VerdictReason, mask_text, risk,
 };
+use countersign_seal::GateToken;
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::gate::Gate;
+use crate::planner_task::{ask_planner, deadline_after};
 use crate::store::{InsertOutcome, StoreError, Transition};
-use crate::submit::{ask_planner, corrupt_state, deadline_after, new_draft};
 
 /// For how long the result of a call is waited for.
 const PATIENCE: Duration = Duration::from_hours(1);
@@ -50,14 +51,15 @@ impl Gate {
             VerdictAction::Allow => judged.record_observed_start(ApprovedBy::Policy, until, now),
             VerdictAction::Ask => judged.record_observed_start(ApprovedBy::AgentPrompt, until, now),
             VerdictAction::Deny => {
-                let error = mask_text(&seen.why);
-                judged.refuse(ExecutionFailure { error_type: "denied".to_owned(), error }, now)
+                let why = mask_text(&seen.why);
+                Ok(judged.refuse(ExecutionFailure::new(FailureKind::Denied, why), now))
             }
         };
-        let settled = settled.map_err(corrupt_state)?;
-        match self.inner().store.insert_execution(settled.clone(), u64::MAX, now).await? {
+        // Only a call that somebody told of after the fact is recorded as started here.
+        let Ok(settled) = settled else { return Ok(false) };
+        match self.inner().store.insert_submitted(settled.clone(), u64::MAX, now).await? {
             InsertOutcome::New => {
-                self.notify_changed(&settled);
+                self.notify_changed(None, &settled);
                 Ok(true)
             }
             InsertOutcome::Before(_) | InsertOutcome::TooMany => Ok(false),
@@ -74,7 +76,7 @@ impl Gate {
     ) -> Result<bool, StoreError> {
         let id = seen_id("approval", project, session, tool_use_id);
         let now = self.inner().clock.now();
-        let step = move |stands: Execution| -> Result<Execution, StateConflict> {
+        let step = move |stands: LockedExecution| -> Result<Execution, StateConflict> {
             stands.record_observed_result(&reported, now)
         };
         Ok(matches!(self.transition(ApprovalId::from(id), step).await?, Transition::Made(_)))
@@ -88,24 +90,25 @@ impl SeenCall {
         call: ToolCall,
         planner: &Arc<dyn Planner>,
         now: Timestamp,
-    ) -> Execution {
+    ) -> ExecutionDraft {
         // What comes from a file may claim any time; it was not seen after now.
         let id = |what| seen_id(what, &call.project, &call.session, &call.tool_use_id);
         let (approval_id, execution_id) = (id("approval"), id("execution"));
-        let mut approval = new_draft(call, self.at.min(now));
-        approval.id = approval_id.into();
-        approval.call.id = execution_id.into();
-        approval.basis.reported_by = Some(self.reported_by.clone());
-        approval.verdict =
-            Verdict::from_reasons(vec![VerdictReason::new(self.outcome, mask_text(&self.why))]);
+        let call = ToolCall { id: execution_id.into(), ..call };
+        let reported_by = Some(self.reported_by.clone());
+        let reason = VerdictReason::new(self.outcome, mask_text(&self.why));
+        let gate = GateToken::for_gate();
+        let draft = ExecutionDraft::new(approval_id.into(), call.clone(), self.at.min(now), gate)
+            .with_context(DecisionContext { reported_by, ..DecisionContext::default() })
+            .with_verdict(Verdict::from_reasons(vec![reason]));
         // Where a plan cannot be made, the call counts as unknown, hence high.
-        if let Ok(plan) = ask_planner(approval.call.clone(), planner, <dyn Planner>::plan).await {
-            let CallPlan { effects, summary, commands, canonical, sandboxed: _ } = plan;
-            let risk = risk::assess(&effects);
-            let summary = mask_text(&summary);
-            approval = Execution { effects, summary, commands, canonical, risk, ..approval };
+        match ask_planner(call, planner, <dyn Planner>::plan).await {
+            Ok(plan) => {
+                let risk = risk::assess(&plan.effects);
+                draft.with_plan(CallPlan { summary: mask_text(&plan.summary), ..plan }, risk)
+            }
+            Err(_) => draft,
         }
-        approval.with_updated_binding()
     }
 }
 

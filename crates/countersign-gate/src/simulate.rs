@@ -5,13 +5,14 @@
 use std::sync::Arc;
 
 use countersign_core::{
-    ApprovedBy, CallPlan, Execution, ExecutionId, ExecutionState, PermissionMode, Policy,
-    ProjectId, Rule, RuleSet, Supervision, Verdict, VerdictAction,
+    ApprovedBy, CallPlan, Execution, ExecutionId, ExecutionParts, ExecutionState, PermissionMode,
+    ProjectId, Rule, RuleSet, Verdict, VerdictAction,
 };
 use jiff::Timestamp;
 
 use crate::gate::Gate;
-use crate::store::StoreError;
+use crate::gate_error::GateError;
+use crate::submit_options::SubmitOptions;
 
 /// How many calls had which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,13 +91,13 @@ impl Gate {
         project: &ProjectId,
         rules: Vec<Rule>,
         limit: usize,
-    ) -> Result<PolicySimulation, StoreError> {
+    ) -> Result<PolicySimulation, GateError> {
         let before = self.rules(project, None).await?;
         let after = self.rules_with(project, rules).await;
         let calls = self.inner().store.recent_executions(project, limit).await?;
         let now = self.inner().clock.now();
         let replaying = tokio::task::spawn_blocking(move || replay(calls, before, after, now));
-        replaying.await.map_err(|error| StoreError::corrupt("call", error))
+        replaying.await.map_err(|source| GateError::TaskFailed { doing: "replayed calls", source })
     }
 }
 
@@ -106,17 +107,17 @@ fn replay(
     after: Arc<RuleSet>,
     now: Timestamp,
 ) -> PolicySimulation {
-    let stance = Supervision::Attended { auto_approve_read: true };
-    let [before, after] =
-        [before, after].map(|rules| Policy { stance, mode: PermissionMode::Default, rules });
+    let options = SubmitOptions::attended().in_mode(PermissionMode::Default);
+    let [before, after] = [before, after].map(|rules| options.into_policy(rules));
     let mut simulation = PolicySimulation::default();
     for call in calls {
         // A call that could not be planned was refused whatever the rules.
-        if call.effects.is_empty() {
+        if call.effects().is_empty() {
             continue;
         }
         let decided = past_decision(&call);
-        let Execution { call, effects, summary, commands, risk, created_at, .. } = call;
+        let ExecutionParts { call, effects, summary, commands, risk, created_at, .. } =
+            call.into_parts();
         let plan = CallPlan { commands, ..CallPlan::new(effects, summary) };
         let [was, is] = [&before, &after].map(|policy| policy.verdict(&call, &plan, risk, now));
         simulation.replayed += 1;
@@ -166,7 +167,7 @@ fn past_decision(call: &Execution) -> Option<PastDecision> {
         }
         ApprovedBy::Policy | ApprovedBy::AgentPrompt => None,
     };
-    match &call.state {
+    match &call.state() {
         ExecutionState::Pending | ExecutionState::AwaitingApproval { .. } => None,
         ExecutionState::Approved { by, .. }
         | ExecutionState::Executing { by, .. }
@@ -175,7 +176,7 @@ fn past_decision(call: &Execution) -> Option<PastDecision> {
         ExecutionState::Rejected { .. } => Some(PastDecision::Rejected),
         ExecutionState::Timeout { .. } => Some(PastDecision::Timeout),
         ExecutionState::Cancelled { .. } => {
-            (call.verdict.outcome == VerdictAction::Ask).then_some(PastDecision::Cancelled)
+            (call.verdict().outcome == VerdictAction::Ask).then_some(PastDecision::Cancelled)
         }
     }
 }

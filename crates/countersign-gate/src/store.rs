@@ -8,6 +8,7 @@
 mod approvals;
 mod audit;
 mod changes;
+mod clear_messages;
 mod client_looks;
 mod conversation_repair;
 mod conversations;
@@ -19,14 +20,18 @@ mod executors;
 mod lock;
 mod masking;
 mod message_masking;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod projects;
 mod raw_writes;
 mod readers;
 mod rules;
+mod run_record;
 mod runs;
+#[cfg(feature = "identity")]
 mod server_keys;
 mod servers;
+mod sessions;
 mod sign_ins;
 mod sqlite;
 mod tokens;
@@ -43,32 +48,36 @@ use std::sync::Arc;
 use countersign_core::ProjectId;
 use jiff::Timestamp;
 
-pub(crate) use approvals::InsertOutcome;
 pub use approvals::{ExecutionFilter, Transition};
+pub(crate) use approvals::{InsertOutcome, StartOutcome};
 pub use audit::{
     AuditAction, AuditChainBreak, AuditReport, AuditRow, CallAuditAction, ChainEnd, MaskedCall,
 };
 pub use changes::{ChangedFiles, UndoTarget};
 pub use client_looks::ConnectedExecutor;
 pub use conversation_repair::{ConversationRepair, repair_conversation};
-pub use conversations::{MessageRow, RecordedMessage, SessionRow};
+pub use conversations::{MessageRow, RecordedMessage};
 use database::{SqlConnection, SqlDatabase};
 pub use diffs::DiffLines;
 pub use error::StoreError;
 pub use events::LogEntry;
 pub(crate) use executors::{ExecutorStream, LendOutcome};
 pub(crate) use lock::FileLock;
+#[cfg(feature = "postgres")]
 use postgres::PostgresDatabase;
+#[cfg(feature = "postgres")]
 pub(crate) use postgres::tls;
 pub use projects::{LastProjectChange, Project, ProjectSettings, StoredProject};
 pub use raw_writes::measure_raw_writes;
 use readers::StoreReaders;
 pub(crate) use rules::read_rules;
 pub use rules::{StoredRule, StoredRuleOrigin};
-pub(crate) use runs::RunKey;
-pub use runs::{NewRun, NewRunMessage, OrphanedRun, RunEnd};
+pub(crate) use run_record::RunKey;
+pub use run_record::{NewRun, NewRunMessage, OrphanedRun, RunEnd};
+#[cfg(feature = "identity")]
 pub(crate) use server_keys::read_public_key;
 pub(crate) use servers::ServerHeartbeat;
+pub use sessions::SessionRow;
 pub use sign_ins::PageSignIn;
 use sqlite::SqliteDatabase;
 pub(crate) use sqlite::open_read_only;
@@ -152,10 +161,7 @@ impl Store {
         clock: Arc<dyn Clock>,
         on_commit: CommitHook,
     ) -> Result<Self, StoreError> {
-        let database: Arc<dyn SqlDatabase> = match url {
-            DatabaseUrl::Sqlite(file) => Arc::new(SqliteDatabase::new(file)),
-            DatabaseUrl::Postgres(url) => Arc::new(PostgresDatabase::from_url(url)?),
-        };
+        let database = find_database(url)?;
         database.migrate()?;
         masking::mask_existing_records(database.as_ref(), clock.now())?;
         let shared = database.is_shared();
@@ -200,6 +206,17 @@ impl Store {
     }
 }
 
+/// Returns the database at an address. Nothing is opened yet.
+fn find_database(url: &DatabaseUrl) -> Result<Arc<dyn SqlDatabase>, StoreError> {
+    match url {
+        DatabaseUrl::Sqlite(file) => Ok(Arc::new(SqliteDatabase::new(file))),
+        #[cfg(feature = "postgres")]
+        DatabaseUrl::Postgres(url) => Ok(Arc::new(PostgresDatabase::from_url(url)?)),
+        #[cfg(not(feature = "postgres"))]
+        DatabaseUrl::Postgres(_) => Err(StoreError::NO_POSTGRES),
+    }
+}
+
 /// Writes a moment as texts hold it: UTC, ISO 8601, always three decimals, so that text sorts.
 pub(crate) fn to_iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -207,7 +224,7 @@ pub(crate) fn to_iso(at: Timestamp) -> String {
 
 /// Writes a value as JSON text.
 pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|error| StoreError::corrupt("value", error))
+    serde_json::to_string(value).map_err(|error| StoreError::unwritable("value", error))
 }
 
 /// Reads a value from JSON text.

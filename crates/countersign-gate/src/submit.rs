@@ -1,311 +1,268 @@
-//! Handing a call in: planned, judged, and recorded as what came of that. Top to bottom.
+//! Submitting a call: planned, judged, and recorded as what came of that.
+//!
+//! A call that runs here and one that runs elsewhere are judged alike. What may come of them differs, so
+//! there are two kinds of submission.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{
-    ApprovalId, CallPlan, CommandPreview, DecisionContext, Digest, Execution, ExecutionFailure,
-    ExecutionState, GrantProposal, InvalidCall, PartPreview, Permit, Planner, Preview, Risk,
-    ToolCall, Verdict, VerdictAction, VerdictReason, mask_text, risk,
+    ApprovalId, DecisionContext, Execution, ExecutionDraft, ExecutionFailure, FailureKind, Permit,
+    StartRejection, ToolCall, VerdictAction,
 };
-use jiff::{Timestamp, TimestampRound, Unit};
+use jiff::Timestamp;
 
-use crate::clock::time_after;
-use crate::gate::{Gate, log_state, new_id};
-use crate::rules::SubmitOptions;
-use crate::store::{InsertOutcome, StoreError};
+use crate::gate::Gate;
+use crate::gate_error::GateError;
+use crate::planner_task::{deadline_after, denial_text, new_draft};
+use crate::store::InsertOutcome;
+use crate::submit_options::CallTerms;
 
-/// What came of handing a call in.
+/// What came of submitting a call that runs here.
 #[derive(Debug)]
-pub enum Submission {
+pub enum LocalSubmission {
     /// It may run, once, now.
     Permitted(Box<Permit>),
     /// A person is to decide.
     Waiting(Box<Execution>),
-    /// It may run elsewhere, once, when somebody comes for it.
-    Approved(Box<Execution>),
     /// It is invalid or denied.
     Refused(Box<Execution>),
-    /// Its caller has handed it in before: what stands.
-    Before(Box<Execution>),
 }
 
-/// What whoever hands a call in has to say to it.
-#[derive(Clone, Debug, Default)]
-pub struct AskOptions {
-    /// Why a person has to be asked, whatever the rules allow.
-    pub must_ask: Option<String>,
-    /// What "always" could mean, too, where it may be said.
-    pub suggestions: Vec<GrantProposal>,
-    /// How long a person has to decide; by risk where it is not given.
-    pub timeout: Option<Duration>,
-    /// The id of the token that the call was handed in with.
-    pub submitted_by: Option<String>,
+/// What came of submitting a call that runs elsewhere.
+#[derive(Debug)]
+pub enum RemoteSubmission {
+    /// It may run, once, when somebody comes for it.
+    Approved(Box<Execution>),
+    /// A person is to decide.
+    Waiting(Box<Execution>),
+    /// It is invalid or denied.
+    Refused(Box<Execution>),
+    /// Its caller has submitted it before: this is the execution it is.
+    Existing(Box<Execution>),
+}
+
+impl RemoteSubmission {
+    /// Returns the execution, in whatever state it is.
+    pub fn into_execution(self) -> Execution {
+        match self {
+            Self::Approved(execution)
+            | Self::Waiting(execution)
+            | Self::Refused(execution)
+            | Self::Existing(execution) => *execution,
+        }
+    }
+}
+
+/// A judged call, before anything of it is recorded.
+enum JudgedCall {
+    Refused(ExecutionDraft, ExecutionFailure),
+    Allowed(ExecutionDraft),
+    Asks(ExecutionDraft),
 }
 
 impl Gate {
-    /// Hands a call in: plans it, judges it, and records what comes of that.
-    pub async fn submit(
+    /// Submits a call that runs here: plans it, judges it, and records what comes of that.
+    pub async fn submit_local(
         &self,
         call: ToolCall,
-        planner: Arc<dyn Planner>,
-        terms: &SubmitOptions,
-    ) -> Result<Submission, StoreError> {
-        self.submit_with(call, planner, terms, &AskOptions::default()).await
+        terms: &CallTerms,
+    ) -> Result<LocalSubmission, GateError> {
+        // Boxed, as wherever a call is submitted: what it takes is large, and callers hold it.
+        Box::pin(self.submit_local_draft(self.draft(call, terms), terms)).await
     }
 
-    /// Hands a call in that its asker has something to say to.
-    pub async fn submit_with(
+    /// Submits a call that runs elsewhere: plans it, judges it, and records what comes of that.
+    pub async fn submit_remote(
         &self,
         call: ToolCall,
-        planner: Arc<dyn Planner>,
-        terms: &SubmitOptions,
-        question: &AskOptions,
-    ) -> Result<Submission, StoreError> {
-        let now = self.inner().clock.now();
-        let mut draft = new_draft(call, now);
-        draft.basis.submitted_by.clone_from(&question.submitted_by);
-        // Boxed, as wherever a call is handed in: what it takes is large, and callers hold it.
-        Box::pin(self.submit_draft(draft.with_updated_binding(), planner, terms, question)).await
+        terms: &CallTerms,
+    ) -> Result<RemoteSubmission, GateError> {
+        Box::pin(self.submit_remote_draft(self.draft(call, terms), terms)).await
     }
 
-    /// Plans, judges and records a call that may know already why it is asked again.
-    pub(crate) async fn submit_draft(
+    /// Judges and records a call that runs here and may know already why it is asked again.
+    pub(crate) async fn submit_local_draft(
         &self,
-        draft: Execution,
-        planner: Arc<dyn Planner>,
-        terms: &SubmitOptions,
-        question: &AskOptions,
-    ) -> Result<Submission, StoreError> {
-        let look = self.look_at_client(&draft.call).await;
-        let planner = look.planner(&planner);
-        let mut draft = draft;
-        draft.basis.witness = look.witness();
+        draft: ExecutionDraft,
+        terms: &CallTerms,
+    ) -> Result<LocalSubmission, GateError> {
+        if draft.call().executor.is_remote() {
+            return Err(GateError::RunsElsewhere(draft.call().id));
+        }
         let now = self.inner().clock.now();
-        let judged = match self.plan_and_judge(draft.clone(), &planner, terms, question).await {
-            Ok(judged) => judged,
-            Err(why) => return self.refuse(draft, "validation", why).await,
-        };
-        self.inner().history.record_call(&judged);
-        match judged.verdict.outcome {
-            VerdictAction::Deny => {
-                let why = denial_text(&judged.verdict);
-                self.refuse(judged, "denied", format!("Denied: {why}")).await
-            }
-            VerdictAction::Allow if judged.call.executor.is_remote() => {
-                self.allow(judged, now).await
-            }
-            VerdictAction::Allow => self.admit(judged, now).await,
-            VerdictAction::Ask => {
-                let shown = self.attach_preview(judged, &planner).await;
-                let shown = shown.map(|shown| look.add_unseen_reason(shown));
-                self.ask(shown, question.timeout, now).await
-            }
+        match self.judge(draft, terms).await {
+            JudgedCall::Refused(draft, failure) => self.refuse_here(draft, failure).await,
+            JudgedCall::Allowed(draft) => self.start_allowed(draft, now).await,
+            JudgedCall::Asks(draft) => self.ask_here(draft, terms, now).await,
         }
     }
 
-    /// Plans a call and judges it; the error is why it cannot run as it was made.
-    pub(crate) async fn plan_and_judge(
+    /// Judges and records a call that runs elsewhere and may know already why it is asked again.
+    pub(crate) async fn submit_remote_draft(
         &self,
-        draft: Execution,
-        planner: &Arc<dyn Planner>,
-        terms: &SubmitOptions,
-        question: &AskOptions,
-    ) -> Result<Execution, String> {
+        draft: ExecutionDraft,
+        terms: &CallTerms,
+    ) -> Result<RemoteSubmission, GateError> {
+        if !draft.call().executor.is_remote() {
+            return Err(GateError::RunsHere(draft.call().id));
+        }
         let now = self.inner().clock.now();
-        let plan = ask_planner(draft.call.clone(), planner, <dyn Planner>::plan).await?;
-        let risk = risk::assess(&plan.effects);
-        let plan = CallPlan { summary: mask_text(&plan.summary), ..plan };
-        let policy = self.policy(&draft.call, *terms).await;
-        let verdict = policy.verdict(&draft.call, &plan, risk, now).mask_secrets();
-        let verdict = question.apply_to_verdict(verdict);
-        let basis = match verdict.outcome {
-            VerdictAction::Ask => {
-                let basis = draft.basis.clone();
-                let basis =
-                    self.fill_decision_context(basis, &policy, &draft.call, &plan, &verdict).await;
-                question.add_suggestions(basis)
-            }
-            VerdictAction::Allow | VerdictAction::Deny => draft.basis.clone(),
-        };
-        let CallPlan { effects, summary, commands, sandboxed: _, canonical } = plan;
-        let judged = Execution { effects, summary, commands, canonical, ..draft };
-        Ok(Execution { risk, verdict, basis, ..judged }.with_updated_binding())
+        match self.judge(draft, terms).await {
+            JudgedCall::Refused(draft, failure) => self.refuse_elsewhere(draft, failure).await,
+            JudgedCall::Allowed(draft) => self.allow_elsewhere(draft, now).await,
+            JudgedCall::Asks(draft) => self.ask_elsewhere(draft, terms, now).await,
+        }
     }
 
-    /// Shows a judged call: what a person needs to see, bound to what it was computed from.
-    pub(crate) async fn attach_preview(
+    fn draft(&self, call: ToolCall, terms: &CallTerms) -> ExecutionDraft {
+        let submitted_by = terms.question.submitted_by.clone();
+        let basis = DecisionContext { submitted_by, ..DecisionContext::default() };
+        new_draft(call, self.inner().clock.now()).with_context(basis)
+    }
+
+    /// Plans a call, judges it and, where a person is to decide, shows it.
+    async fn judge(&self, draft: ExecutionDraft, terms: &CallTerms) -> JudgedCall {
+        let look = self.look_at_client(draft.call()).await;
+        let terms = CallTerms { planner: look.planner(&terms.planner), ..terms.clone() };
+        let basis = DecisionContext { witness: look.witness(), ..draft.basis().clone() };
+        let draft = draft.with_context(basis);
+        let judged = match self.plan_and_judge(draft.clone(), &terms).await {
+            Ok(judged) => judged,
+            Err(why) => return JudgedCall::Refused(draft, invalid_failure(why)),
+        };
+        self.inner().history.record_call(&judged);
+        match judged.verdict().outcome {
+            VerdictAction::Deny => {
+                let why = format!("Denied: {}", denial_text(judged.verdict()));
+                JudgedCall::Refused(judged, ExecutionFailure::new(FailureKind::Denied, why))
+            }
+            VerdictAction::Allow => JudgedCall::Allowed(judged),
+            VerdictAction::Ask => match self.attach_preview(judged, &terms.planner).await {
+                Ok(shown) => JudgedCall::Asks(look.add_unseen_reason(shown)),
+                Err((judged, why)) => JudgedCall::Refused(judged, invalid_failure(why)),
+            },
+        }
+    }
+
+    /// Records a call that is allowed and its start in the same commit, which earns the permit.
+    async fn start_allowed(
         &self,
-        judged: Execution,
-        planner: &Arc<dyn Planner>,
-    ) -> Result<Execution, (Execution, String)> {
-        let call = judged.call.clone();
-        let preview = match ask_planner(call, planner, <dyn Planner>::preview).await {
-            Ok(Preview::Command(command)) => {
-                let parts = PartPreview::for_commands(&judged.commands, &judged.verdict);
-                let canonical = judged.canonical.as_ref().map(|it| it.text.clone());
-                Preview::Command(CommandPreview { parts, canonical, ..command })
+        draft: ExecutionDraft,
+        now: Timestamp,
+    ) -> Result<LocalSubmission, GateError> {
+        match self.inner().store.insert_started(draft, now).await? {
+            Ok(started) => {
+                self.log_step(None, started.get().execution());
+                Ok(LocalSubmission::Permitted(Box::new(Permit::from_committed(started))))
             }
-            Ok(preview) => preview,
-            Err(why) => return Err((judged, why)),
-        };
-        Ok(Execution { preview: Some(preview.mask_secrets()), ..judged }.with_updated_binding())
+            Err(StartRejection(stands)) => Err(GateError::RunsElsewhere(stands.call().id)),
+        }
     }
 
-    /// Records a call that is allowed and starts it in the same step.
-    async fn admit(&self, judged: Execution, now: Timestamp) -> Result<Submission, StoreError> {
-        let allowed = judged.allow(now).map_err(corrupt_state)?;
-        let (started, permit) = allowed.start(now).map_err(corrupt_state)?;
-        // The permit leaves this function only after the start is on disk.
-        self.inner().store.insert_execution(started.clone(), u64::MAX, now).await?;
-        log_state(&started);
-        Ok(Submission::Permitted(Box::new(permit)))
+    async fn refuse_here(
+        &self,
+        draft: ExecutionDraft,
+        failure: ExecutionFailure,
+    ) -> Result<LocalSubmission, GateError> {
+        let now = self.inner().clock.now();
+        let refused = draft.refuse(failure, now);
+        self.inner().store.insert_execution(refused.clone(), now).await?;
+        self.log_step(None, &refused);
+        Ok(LocalSubmission::Refused(Box::new(refused)))
+    }
+
+    async fn ask_here(
+        &self,
+        draft: ExecutionDraft,
+        terms: &CallTerms,
+        now: Timestamp,
+    ) -> Result<LocalSubmission, GateError> {
+        let limit = self.inner().pending_limit;
+        let asked = draft.clone().ask(self.deadline(&draft, terms.question.timeout, now).await?);
+        if !self.inner().store.insert_request(asked.clone(), limit, now).await? {
+            return self.refuse_here(draft, too_many_failure(limit)).await;
+        }
+        self.notify_changed(None, &asked);
+        Ok(LocalSubmission::Waiting(Box::new(asked)))
     }
 
     /// Records a call that is allowed and that somebody else is to start.
-    async fn allow(&self, judged: Execution, now: Timestamp) -> Result<Submission, StoreError> {
-        let allowed = judged.allow(now).map_err(corrupt_state)?;
-        match self.inner().store.insert_execution(allowed.clone(), u64::MAX, now).await? {
+    async fn allow_elsewhere(
+        &self,
+        draft: ExecutionDraft,
+        now: Timestamp,
+    ) -> Result<RemoteSubmission, GateError> {
+        let allowed = draft.allow(now);
+        match self.inner().store.insert_submitted(allowed.clone(), u64::MAX, now).await? {
             InsertOutcome::Before(known) => self.existing_submission(known).await,
             InsertOutcome::New | InsertOutcome::TooMany => {
-                self.notify_changed(&allowed);
-                Ok(Submission::Approved(Box::new(allowed)))
+                self.notify_changed(None, &allowed);
+                Ok(RemoteSubmission::Approved(Box::new(allowed)))
             }
         }
     }
 
-    async fn existing_submission(&self, id: ApprovalId) -> Result<Submission, StoreError> {
-        let Some(stands) = self.inner().store.approval(id).await? else {
-            return Err(StoreError::corrupt("approval", format!("`{id}` is gone")));
-        };
-        Ok(Submission::Before(Box::new(stands)))
+    async fn refuse_elsewhere(
+        &self,
+        draft: ExecutionDraft,
+        failure: ExecutionFailure,
+    ) -> Result<RemoteSubmission, GateError> {
+        let now = self.inner().clock.now();
+        let refused = draft.refuse(failure, now);
+        match self.inner().store.insert_submitted(refused.clone(), u64::MAX, now).await? {
+            InsertOutcome::Before(known) => self.existing_submission(known).await,
+            InsertOutcome::New | InsertOutcome::TooMany => {
+                self.log_step(None, &refused);
+                Ok(RemoteSubmission::Refused(Box::new(refused)))
+            }
+        }
     }
 
-    /// Records a call that a person is to decide, with what they need to see.
-    async fn ask(
+    async fn ask_elsewhere(
         &self,
-        shown: Result<Execution, (Execution, String)>,
+        draft: ExecutionDraft,
+        terms: &CallTerms,
+        now: Timestamp,
+    ) -> Result<RemoteSubmission, GateError> {
+        let limit = self.inner().pending_limit;
+        let asked = draft.clone().ask(self.deadline(&draft, terms.question.timeout, now).await?);
+        match self.inner().store.insert_submitted(asked.clone(), limit, now).await? {
+            InsertOutcome::Before(known) => self.existing_submission(known).await,
+            InsertOutcome::TooMany => self.refuse_elsewhere(draft, too_many_failure(limit)).await,
+            InsertOutcome::New => {
+                self.notify_changed(None, &asked);
+                Ok(RemoteSubmission::Waiting(Box::new(asked)))
+            }
+        }
+    }
+
+    async fn existing_submission(&self, id: ApprovalId) -> Result<RemoteSubmission, GateError> {
+        let stands = self.inner().store.approval(id).await?.ok_or(GateError::Unknown(id))?;
+        Ok(RemoteSubmission::Existing(Box::new(stands)))
+    }
+
+    async fn deadline(
+        &self,
+        draft: &ExecutionDraft,
         timeout: Option<Duration>,
         now: Timestamp,
-    ) -> Result<Submission, StoreError> {
-        let shown = match shown {
-            Ok(shown) => shown,
-            Err((judged, why)) => return self.refuse(judged, "validation", why).await,
-        };
+    ) -> Result<Timestamp, GateError> {
         let timeout = match timeout {
             Some(timeout) => timeout,
-            None => Box::pin(self.timeouts(&shown.call.project)).await?.for_risk(shown.risk),
+            None => Box::pin(self.timeouts(&draft.call().project)).await?.for_risk(draft.risk()),
         };
-        let deadline = deadline_after(now, timeout);
-        let limit = self.inner().pending_limit;
-        let asked = shown.clone().ask(deadline).map_err(corrupt_state)?;
-        match self.inner().store.insert_execution(asked.clone(), limit, now).await? {
-            InsertOutcome::Before(known) => self.existing_submission(known).await,
-            InsertOutcome::TooMany => {
-                let why = format!(
-                    "Not asked: {limit} calls of this project wait for a decision already. Wait \
-                     until some are decided, then try again"
-                );
-                self.refuse(shown, "too_many_pending", why).await
-            }
-            InsertOutcome::New => {
-                self.notify_changed(&asked);
-                Ok(Submission::Waiting(Box::new(asked)))
-            }
-        }
-    }
-
-    async fn refuse(
-        &self,
-        judged: Execution,
-        error_type: &str,
-        error: String,
-    ) -> Result<Submission, StoreError> {
-        let now = self.inner().clock.now();
-        let failure = ExecutionFailure { error_type: error_type.to_owned(), error };
-        let refused = judged.refuse(failure, now).map_err(corrupt_state)?;
-        match self.inner().store.insert_execution(refused.clone(), u64::MAX, now).await? {
-            InsertOutcome::Before(known) => self.existing_submission(known).await,
-            InsertOutcome::New | InsertOutcome::TooMany => {
-                log_state(&refused);
-                Ok(Submission::Refused(Box::new(refused)))
-            }
-        }
+        Ok(deadline_after(now, timeout))
     }
 }
 
-impl AskOptions {
-    fn apply_to_verdict(&self, verdict: Verdict) -> Verdict {
-        match &self.must_ask {
-            Some(why) => {
-                let reason = VerdictReason::new(VerdictAction::Ask, mask_text(why));
-                Verdict::from_reasons(verdict.reasons.into_iter().chain([reason]).collect())
-            }
-            None => verdict,
-        }
-    }
-
-    /// Adds what the asker suggests to what we propose. Where we propose nothing, "always" may not
-    /// be said, whoever suggests it.
-    fn add_suggestions(&self, mut basis: DecisionContext) -> DecisionContext {
-        if !basis.proposals.is_empty() {
-            for suggestion in &self.suggestions {
-                if !basis.proposals.iter().any(|known| known.rules == suggestion.rules) {
-                    basis.proposals.push(suggestion.clone());
-                }
-            }
-        }
-        basis
-    }
+fn invalid_failure(why: String) -> ExecutionFailure {
+    ExecutionFailure::new(FailureKind::Validation, why)
 }
 
-/// Asks a planner off the runtime. A planner that panics has said nothing, so the call is refused.
-pub(crate) async fn ask_planner<T: Send + 'static>(
-    call: ToolCall,
-    planner: &Arc<dyn Planner>,
-    ask: impl FnOnce(&dyn Planner, &ToolCall) -> Result<T, InvalidCall> + Send + 'static,
-) -> Result<T, String> {
-    let planner = planner.clone();
-    match tokio::task::spawn_blocking(move || ask(planner.as_ref(), &call)).await {
-        Ok(answer) => answer.map_err(|invalid| invalid.to_string()),
-        Err(_) => {
-            Err("The tool could not say what this call would do, so it was not run".to_owned())
-        }
-    }
-}
-
-/// Returns why a call is denied, for the model and for people.
-pub(crate) fn denial_text(verdict: &Verdict) -> String {
-    verdict.reasons.first().map(|reason| reason.text.clone()).unwrap_or_default()
-}
-
-/// A call nobody has judged yet: what it would do is unknown, so it counts as high.
-pub(crate) fn new_draft(call: ToolCall, now: Timestamp) -> Execution {
-    Execution {
-        id: new_id(),
-        digest: Digest::for_bytes(&[]),
-        summary: format!("Use `{}`", call.tool_name),
-        call,
-        effects: Vec::new(),
-        commands: Vec::new(),
-        canonical: None,
-        basis: DecisionContext::default(),
-        risk: Risk::High,
-        verdict: Verdict::from_reasons(Vec::new()),
-        preview: None,
-        created_at: now,
-        state: ExecutionState::Pending,
-    }
-    .with_updated_binding()
-}
-
-/// A deadline in whole milliseconds, as the table holds it: both must agree on when it is over.
-pub(crate) fn deadline_after(now: Timestamp, timeout: Duration) -> Timestamp {
-    let deadline = time_after(now, timeout);
-    deadline.round(TimestampRound::new().smallest(Unit::Millisecond)).unwrap_or(deadline)
-}
-
-/// A transition of a value nobody else has seen cannot be refused; if it is, nothing runs.
-pub(crate) fn corrupt_state(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
-    StoreError::corrupt("state", error)
+fn too_many_failure(limit: u64) -> ExecutionFailure {
+    let why = format!(
+        "Not asked: {limit} calls of this project wait for a decision already. Wait until some are \
+         decided, then try again"
+    );
+    ExecutionFailure::new(FailureKind::TooManyPending, why)
 }

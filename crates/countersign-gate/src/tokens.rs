@@ -1,10 +1,10 @@
 //! Making tokens: the secret leaves this file once, what is kept is its hash.
 
-use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use countersign_core::Digest;
 use uuid::Uuid;
 
-use crate::gate::{Gate, new_id};
+use crate::gate::Gate;
+use crate::new_id::new_id;
 use crate::store::{ApiToken, StoreError, TokenRole};
 
 /// How long the name of a token may be.
@@ -17,7 +17,7 @@ pub enum CreateTokenError {
     #[error("the name of a token has 1 to {LONGEST_NAME} characters and no control codes")]
     Name,
     /// It would not have been a secret.
-    #[error("the system gives no randomness for a secret")]
+    #[error("the system's random number generator failed")]
     Randomness,
     /// It could not be kept.
     #[error(transparent)]
@@ -41,7 +41,7 @@ impl Gate {
             return Err(CreateTokenError::Name);
         }
         let mut bytes = [0; 32];
-        SystemRandom::new().fill(&mut bytes).map_err(|_| CreateTokenError::Randomness)?;
+        getrandom::fill(&mut bytes).map_err(|_| CreateTokenError::Randomness)?;
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let secret = format!("cs_{role}_{digits}");
         let created_at = self.inner().clock.now();

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
 use super::{ChangeFeed, ChangeFeedError, SUBJECT, forward_hint};
-use crate::feed_exchange::FeedOutbox;
+use crate::feed_queue::FeedOutbox;
 
 /// A NATS server.
 pub(crate) struct NatsFeed {

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, Config};
 
 use super::{ChangeFeed, ChangeFeedError, SUBJECT, forward_hint};
-use crate::feed_exchange::FeedOutbox;
+use crate::feed_queue::FeedOutbox;
 use crate::store::{StoreError, tls};
 
 /// The database's own bus.
@@ -19,7 +19,7 @@ pub(crate) struct PostgresFeed {
 impl PostgresFeed {
     pub(crate) fn from_url(url: &str) -> Result<Self, StoreError> {
         let config = url.parse();
-        let config = config.map_err(|error| StoreError::corrupt("database URL", error))?;
+        let config = config.map_err(StoreError::bad_address)?;
         Ok(Self { config })
     }
 

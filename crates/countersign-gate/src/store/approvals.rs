@@ -3,83 +3,72 @@
 mod columns;
 mod execution_list;
 mod mask_existing;
+mod new_executions;
+mod readable_columns;
 mod row;
 mod state_change;
 
-use std::time::Duration;
-
 use countersign_core::{
-    ApprovalId, Digest, Execution, ExecutionId, ExecutionStatus, Executor, ProjectId, RunId,
-    ToolCall,
+    ApprovalId, Digest, Execution, ExecutionId, ExecutionStatus, LockedExecution, ProjectId, RunId,
+    StartRejection, StartedExecution,
 };
+use countersign_seal::CommittedWrite;
 use jiff::Timestamp;
 
 pub(super) use self::columns::find_secrets;
 pub use self::execution_list::ExecutionFilter;
 pub(super) use self::mask_existing::mask_calls;
-use self::row::{CALLS, FIELDS, IS_LOST, approval, insert};
+pub(crate) use self::new_executions::InsertOutcome;
+use self::new_executions::insert_with_events;
+use self::row::{CALLS, FIELDS, IS_LOST, approval};
 pub(super) use self::state_change::apply_transition;
-use self::state_change::log_change;
 use super::database::SqlConnection;
 use super::value::{SqlRow, SqlValue, values};
-use super::write_txn::WriteTxn;
 use super::{Store, StoreError, StoredRule, rules};
+use crate::prior_state::{PriorCallState, PriorStateProbe};
 
 /// How many calls one sweep of deadlines settles: bounds how long others wait for it.
 const SWEEP: usize = 256;
 
-/// How long before it was told of a call may have been recorded otherwise.
-const RECENT: Duration = Duration::from_hours(1);
-
 /// What a transition found and left.
 #[derive(Debug)]
-pub enum Transition<E> {
+pub enum Transition<E, S = Execution> {
     /// There is no such approval.
     Unknown,
     /// The rules of the state said no.
     Refused(E),
     /// It is now so.
-    Made(Box<Execution>),
+    Made(Box<S>),
 }
 
-/// What came of keeping a new approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InsertOutcome {
-    /// It is kept.
-    New,
-    /// Whoever hands it in has done so before: this is what it was kept as.
-    Before(ApprovalId),
-    /// Too many wait already.
-    TooMany,
+/// What came of starting a call.
+#[derive(Debug)]
+pub(crate) enum StartOutcome {
+    /// There is no such execution.
+    Unknown,
+    /// Its state does not allow it.
+    Refused(StartRejection),
+    /// It has started, and that is on disk.
+    Started(Box<CommittedWrite<StartedExecution>>),
 }
 
 impl Store {
-    /// Keeps a new approval in whatever state it has come to, with the events that tell of it.
-    ///
-    /// One that is to wait is not kept if `limit` of the project wait already, and one that was
-    /// handed in before neither.
-    pub(crate) async fn insert_execution(
+    /// Starts an approved call: of all who try, one gets what becomes the permit.
+    pub(crate) async fn start_execution(
         &self,
-        approval: Execution,
-        limit: u64,
+        id: ApprovalId,
         now: Timestamp,
-    ) -> Result<InsertOutcome, StoreError> {
-        self.writer
-            .write(move |ledger| {
-                let waits = approval.status() == ExecutionStatus::AwaitingApproval;
-                let pending = ledger.lock_counters(&approval.call.project)?.pending;
-                if let Some(known) = find_submitted(ledger, &approval)? {
-                    return Ok(InsertOutcome::Before(known));
-                }
-                if pending >= limit && waits {
-                    return Ok(InsertOutcome::TooMany);
-                }
-                let kept = insert(ledger, &approval)?;
-                rules::count_uses(ledger, &approval, now)?;
-                log_change(ledger, ExecutionStatus::Pending, &approval, kept, now)?;
-                Ok(InsertOutcome::New)
-            })
-            .await
+    ) -> Result<StartOutcome, StoreError> {
+        let step = move |stands: LockedExecution| stands.start(now);
+        let write = self.writer.write(move |ledger| apply_transition(ledger, id, now, &step));
+        // The writer answers when the commit is durable, so what was made is on disk.
+        Ok(match write.await? {
+            Transition::Unknown => StartOutcome::Unknown,
+            Transition::Refused(refused) => StartOutcome::Refused(refused),
+            Transition::Made(started) => {
+                StartOutcome::Started(Box::new(CommittedWrite::after_commit(*started)))
+            }
+        })
     }
 
     /// Takes an approval from one state to the next, as the pure rule `step` says.
@@ -93,7 +82,7 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
+        F: Fn(LockedExecution) -> Result<Execution, E> + Send + 'static,
     {
         self.writer.write(move |ledger| apply_transition(ledger, id, now, &step)).await
     }
@@ -108,7 +97,7 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
+        F: Fn(LockedExecution) -> Result<Execution, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
@@ -132,34 +121,35 @@ impl Store {
     ) -> Result<Transition<E>, StoreError>
     where
         E: Send + 'static,
-        F: Fn(Execution) -> Result<Execution, E> + Send + 'static,
+        F: Fn(LockedExecution) -> Result<Execution, E> + Send + 'static,
     {
         self.writer
             .write(move |ledger| {
                 let made = apply_transition(ledger, id, now, &step)?;
                 if matches!(made, Transition::Made(_)) {
-                    let kept = insert(ledger, &next)?;
-                    log_change(ledger, ExecutionStatus::Pending, &next, kept, now)?;
+                    insert_with_events(ledger, &next, now)?;
                 }
                 Ok(made)
             })
             .await
     }
 
-    /// Settles calls whose time has come, all in one step; returns those that it settled.
+    /// Settles calls whose time has come, all in one step; returns those that it settled, and what they were
+    /// before.
     pub(crate) async fn expire(
         &self,
         due: Vec<ApprovalId>,
         now: Timestamp,
-    ) -> Result<Vec<ApprovalId>, StoreError> {
+    ) -> Result<Vec<(Option<PriorCallState>, Execution)>, StoreError> {
         self.writer
             .write(move |ledger| {
                 let mut expired = Vec::new();
                 for id in &due {
+                    let probe = PriorStateProbe::default();
+                    let step = probe.watch(move |it: LockedExecution| it.expire(now));
                     // One that was decided meanwhile is no longer ours to settle.
-                    let made = apply_transition(ledger, *id, now, &|it: Execution| it.expire(now))?;
-                    if let Transition::Made(approval) = made {
-                        expired.push(approval.id);
+                    if let Transition::Made(made) = apply_transition(ledger, *id, now, &step)? {
+                        expired.push((probe.prior_state(), *made));
                     }
                 }
                 Ok(expired)
@@ -214,6 +204,23 @@ impl Store {
                      ORDER BY created_at, tool_executions.approval_id LIMIT $4",
                     values![project.as_str(), at, id.to_string(), limit],
                 ),
+            })
+            .await
+    }
+
+    /// Returns when the oldest request of a project was made that waits for a person.
+    pub async fn oldest_request_time(
+        &self,
+        project: &ProjectId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let project = project.clone();
+        let oldest = "SELECT created_at FROM tool_executions
+                      WHERE project_id = $1 AND status = 'AWAITING_APPROVAL'
+                      ORDER BY created_at LIMIT 1";
+        self.readers
+            .read(move |db| {
+                let row = db.query_one(oldest, values![project.as_str()])?;
+                row.map(|mut row| row.take()).transpose()
             })
             .await
     }
@@ -274,74 +281,6 @@ impl Store {
     }
 }
 
-/// Returns the call that this one is, where its caller has handed it in before.
-///
-/// Who takes another's place is a new call, whatever the caller calls it.
-fn find_submitted(
-    ledger: &mut WriteTxn<'_>,
-    approval: &Execution,
-) -> Result<Option<ApprovalId>, StoreError> {
-    let (call, basis) = (&approval.call, &approval.basis);
-    let is_heir = basis.asked_again.is_some() || basis.edited_from.is_some();
-    if basis.reported_by.is_some() {
-        return find_seen(ledger, approval);
-    }
-    if call.executor != Executor::Caller || is_heir {
-        return Ok(None);
-    }
-    find_by_caller(ledger, call)
-}
-
-/// Returns the call that was handed in under the same name in the same conversation.
-fn find_by_caller(
-    ledger: &mut WriteTxn<'_>,
-    call: &ToolCall,
-) -> Result<Option<ApprovalId>, StoreError> {
-    let row = ledger.query_one(
-        "SELECT approval_id FROM tool_executions
-         WHERE project_id = $1 AND session_id = $2 AND tool_use_id = $3 AND executor = 'caller'
-         ORDER BY created_at, approval_id LIMIT 1",
-        values![
-            call.project.as_str(),
-            call.session.as_str(),
-            row::tool_use_text(&call.tool_use_id)?
-        ],
-    )?;
-    row.map(|mut row| row.parse("approval id")).transpose()
-}
-
-/// Returns the call that one of which we are told after the fact is: told of before, handed in, or made
-/// in a run of ours a while ago.
-fn find_seen(
-    ledger: &mut WriteTxn<'_>,
-    approval: &Execution,
-) -> Result<Option<ApprovalId>, StoreError> {
-    let call = &approval.call;
-    if let Some(known) = find_by_caller(ledger, call)? {
-        return Ok(Some(known));
-    }
-    // Its id says which call it is, see `Gate::record_seen_call`.
-    let row = ledger.query_one(
-        "SELECT approval_id FROM tool_executions
-         WHERE approval_id = $1 OR (project_id = $2 AND created_at >= $3 AND tool_use_id = $4)
-         ORDER BY created_at, approval_id LIMIT 1",
-        values![
-            approval.id.to_string(),
-            call.project.as_str(),
-            time_before(approval.created_at, RECENT),
-            row::tool_use_text(&call.tool_use_id)?
-        ],
-    )?;
-    row.map(|mut row| row.parse("approval id")).transpose()
-}
-
-/// Returns an earlier moment.
-fn time_before(at: Timestamp, duration: Duration) -> Timestamp {
-    at.checked_sub(duration).unwrap_or(Timestamp::MIN)
-}
-
-/// Returns calls of a project in the order of their ids, after one of them, each with the status
-/// that stands in its column.
 /// A call as the audit is checked against it.
 pub(super) struct AuditedCall {
     /// The status that stands in its column.

@@ -166,25 +166,25 @@ pub struct ChainEnd {
 impl AuditAction {
     /// Returns what the chain tells of a call in its present state.
     pub(super) fn for_call(approval: &Execution, kept: Option<Digest>) -> Self {
-        let (who, how) = actor_and_method(&approval.state);
-        let call = &approval.call;
+        let (who, how) = actor_and_method(approval.state());
+        let call = &approval.call();
         let secrets = find_secrets(approval);
-        let (result, message, error_type) = result_and_message(&approval.state, &secrets);
+        let (result, message, error_type) = result_and_message(approval.state(), &secrets);
         Self::Call(Box::new(CallAuditAction {
             status: approval.status(),
             who,
             how: how.to_owned(),
-            approval_id: approval.id,
+            approval_id: approval.id(),
             tool_id: call.id,
             tool_use_id: call.tool_use_id.clone(),
             session_id: call.session.clone(),
             run_id: call.run,
             tool_name: call.tool_name.clone(),
-            risk_level: approval.risk,
-            summary: secrets.hide_in_text(&approval.summary),
-            saw: approval.digest.clone(),
+            risk_level: approval.risk(),
+            summary: secrets.hide_in_text(approval.summary()),
+            saw: approval.digest().clone(),
             input: Digest::for_bytes(canonical_json(&call.input).as_bytes()),
-            edited: approval.basis.edited_from.is_some(),
+            edited: approval.basis().edited_from.is_some(),
             result,
             message,
             error_type,
@@ -227,7 +227,7 @@ fn result_and_message(
             (Some(digest_result(result, attachments)), None, None)
         }
         ExecutionState::Failed { failure, .. } => {
-            (None, Some(secrets.hide_in_text(&failure.error)), Some(failure.error_type.clone()))
+            (None, Some(secrets.hide_in_text(&failure.error)), Some(failure.kind.to_string()))
         }
         ExecutionState::Approved { .. } | ExecutionState::Rejected { .. } => {
             (None, state.decision_comment().map(|words| secrets.hide_in_text(words)), None)

@@ -48,7 +48,7 @@ pub(super) fn has_stored_diffs(approval: &Execution) -> bool {
 }
 
 fn files(approval: &Execution) -> &[DiffPreview] {
-    approval.preview.as_ref().map(Preview::files).unwrap_or_default()
+    approval.preview().map(Preview::files).unwrap_or_default()
 }
 
 /// Keeps what a request's preview does not hold of its diffs.
@@ -61,7 +61,7 @@ pub(super) fn store_diffs(
         ledger.execute(
             "INSERT INTO diffs (approval_id, file, body) VALUES ($1, $2, $3)
              ON CONFLICT (approval_id, file) DO UPDATE SET body = excluded.body",
-            values![approval.id.to_string(), at, whole.as_ref()],
+            values![approval.id().to_string(), at, whole.as_ref()],
         )?;
     }
     Ok(())
@@ -73,10 +73,10 @@ pub(super) fn mask_diffs(
     approval: &Execution,
     secrets: &Secrets,
 ) -> Result<(), StoreError> {
-    if !approval.preview.as_ref().is_some_and(Preview::leaves_lines_out) {
+    if !approval.preview().is_some_and(Preview::leaves_lines_out) {
         return Ok(());
     }
-    let id = approval.id.to_string();
+    let id = approval.id().to_string();
     let rows = ledger.query("SELECT file, body FROM diffs WHERE approval_id = $1", values![&id])?;
     let read = |mut row: SqlRow| Ok((row.take::<u64>()?, row.take::<String>()?));
     for (file, body) in rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()? {

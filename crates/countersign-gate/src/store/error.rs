@@ -13,7 +13,7 @@ pub enum StoreError {
     #[error("the database cannot be reached")]
     Unreachable(#[source] StoreErrorCause),
     /// There is no room for what was to be written.
-    #[error("there is no room left where the database is")]
+    #[error("the disk that holds the database is full")]
     Full(#[source] StoreErrorCause),
     /// What was to be written must not be.
     #[error("the database cannot be written to: it is read-only")]
@@ -22,7 +22,7 @@ pub enum StoreError {
     #[error("the database is damaged")]
     Damaged(#[source] StoreErrorCause),
     /// Others were in the way; the same may well succeed when tried again.
-    #[error("the database was busy with the same rows")]
+    #[error("the database is busy with the same rows")]
     Contended(#[source] StoreErrorCause),
     /// The database said no for another reason.
     #[error("the database could not be used")]
@@ -39,6 +39,26 @@ pub enum StoreError {
         #[source]
         source: StoreErrorCause,
     },
+    /// Something cannot be written as a row.
+    #[error("a {what} cannot be written down")]
+    Unwritable {
+        /// What kind of thing.
+        what: &'static str,
+        /// Why not.
+        #[source]
+        source: StoreErrorCause,
+    },
+    /// The address of the database cannot be understood.
+    #[error("the database URL is invalid")]
+    Address(#[source] StoreErrorCause),
+    /// What was asked for was left out when this program was built.
+    #[error("this build has no {what}; build it with the feature `{feature}`")]
+    LeftOut {
+        /// What is missing.
+        what: &'static str,
+        /// The Cargo feature of this crate that has it.
+        feature: &'static str,
+    },
     /// The data folder is not usable.
     #[error("the data folder could not be used")]
     Folder(#[source] Arc<std::io::Error>),
@@ -54,9 +74,30 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns that this build cannot speak to PostgreSQL.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) const NO_POSTGRES: Self = Self::LeftOut { what: "PostgreSQL", feature: "postgres" };
+
     /// Returns that a stored thing cannot be read.
     pub fn corrupt(what: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Corrupt { what, source: source.into().into() }
+    }
+
+    /// Returns that a thing cannot be written down.
+    pub fn unwritable(what: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Unwritable { what, source: source.into().into() }
+    }
+
+    /// Returns that the database URL is invalid.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn bad_address(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Address(source.into().into())
+    }
+
+    /// Returns that others were always faster to change the same row.
+    pub(crate) fn contended(why: String) -> Self {
+        let why: Box<dyn Error + Send + Sync> = why.into();
+        Self::Contended(why.into())
     }
 
     /// Returns that the database did not answer in time.
@@ -77,6 +118,9 @@ impl StoreError {
             | Self::Database(_)
             | Self::Migration(_)
             | Self::Corrupt { .. }
+            | Self::Unwritable { .. }
+            | Self::Address(_)
+            | Self::LeftOut { .. }
             | Self::Folder(_)
             | Self::InUse
             | Self::Fenced
@@ -90,7 +134,7 @@ impl StoreError {
             Self::Unreachable(_) => {
                 "see that the database is running; this goes on by itself when it is"
             }
-            Self::Full(_) => "make room on its disk; this goes on by itself when there is some",
+            Self::Full(_) => "free some space on that disk; the server then continues by itself",
             Self::ReadOnly(_) => "make its disk or file writable; this goes on by itself then",
             Self::Damaged(_) => {
                 "stop the server and put back a backup: see docs/guide/databases.md"
@@ -99,9 +143,13 @@ impl StoreError {
             Self::Folder(_) => "check the folder's permissions, or give another one with --data",
             Self::InUse => "stop the other server, or give another folder with --data",
             Self::Fenced => "try again: this server starts anew",
-            Self::Database(_) | Self::Migration(_) | Self::Corrupt { .. } | Self::Closed => {
-                "look at the server's log"
-            }
+            Self::LeftOut { .. } => "use a build that has it, or another database or bus",
+            Self::Address(_) => "check what is given with --database",
+            Self::Database(_)
+            | Self::Migration(_)
+            | Self::Corrupt { .. }
+            | Self::Unwritable { .. }
+            | Self::Closed => "look at the server's log",
         }
     }
 }

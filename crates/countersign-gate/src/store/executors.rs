@@ -1,6 +1,8 @@
 //! Who runs the calls of a project elsewhere: one client at a time, whichever server it is connected to.
 
-use countersign_core::{ApprovalId, Digest, Event, Execution, ProjectId, StartRejection};
+use countersign_core::{
+    ApprovalId, Digest, Event, Execution, LockedExecution, ProjectId, StartRejection,
+};
 use jiff::Timestamp;
 
 use super::approvals::{self, Transition, apply_transition};
@@ -112,7 +114,7 @@ impl Store {
         post: ExecutorStream,
         id: ApprovalId,
         now: Timestamp,
-        step: impl Fn(Execution) -> Result<Execution, StartRejection> + Send + 'static,
+        step: impl Fn(LockedExecution) -> Result<Execution, StartRejection> + Send + 'static,
     ) -> Result<LendOutcome, StoreError> {
         self.writer
             .write(move |ledger| {
@@ -136,8 +138,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.writer
             .write(move |ledger| {
-                let call = &stands.call;
-                let (approval_id, tool_id) = (stands.id, call.id);
+                let call = &stands.call();
+                let (approval_id, tool_id) = (stands.id(), call.id);
                 let (reason, result) = (reason.clone(), result.clone());
                 let event = Event::ResultRefused { execution: tool_id, reason: reason.clone() };
                 let act = AuditAction::ResultRefused { approval_id, tool_id, reason, result };

@@ -1,16 +1,20 @@
 //! Masking what is recorded from before secrets were masked at once: done once, project by project.
 
-use countersign_core::ProjectId;
+use countersign_core::{ProjectId, RunId, Secrets};
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::StoreError;
 use super::approvals::mask_calls;
 use super::audit::{AuditAction, AuditChainWalk, walk_chain};
-use super::conversations::mask_messages;
+use super::clear_messages::keep_clear;
 use super::database::{SqlConnection, SqlDatabase};
+use super::message_masking::hide_in_message;
+use super::run_record::RunKey;
+use super::sessions::mask_titles;
 use super::value::values;
 use super::write_cache::WriteCache;
 use super::write_txn::{OpenCounters, WriteTxn};
+use super::{StoreError, from_json, to_json};
 
 /// How many masked calls one row of the audit tells of.
 const TOLD: usize = 256;
@@ -87,4 +91,53 @@ fn mask_project(
         values![masking, project.as_str()],
     )?;
     ledger.finish().map(drop)
+}
+
+/// How many messages are masked at a time.
+const MESSAGE_PAGE: usize = 256;
+
+/// Masks secrets in the messages of a project, and in what its conversations are called; returns
+/// whether there were any.
+fn mask_messages(ledger: &mut WriteTxn<'_>, project: &ProjectId) -> Result<bool, StoreError> {
+    let mut any = mask_titles(ledger, project)?;
+    let (mut session, mut position) = (String::new(), 0_i64);
+    let mut known: Option<(RunId, Secrets)> = None;
+    loop {
+        let rows = ledger.query(
+            "SELECT session_id, position, run_id, body, EXISTS (SELECT 1 FROM runs
+               WHERE runs.id = run_id AND runs.status = 'RUNNING')
+             FROM messages WHERE project_id = $1
+               AND (session_id > $2 OR (session_id = $2 AND position > $3))
+             ORDER BY session_id, position LIMIT $4",
+            values![project.as_str(), &session, position, MESSAGE_PAGE],
+        )?;
+        let is_last = rows.len() < MESSAGE_PAGE;
+        for mut row in rows {
+            (session, position) = (row.take()?, row.take()?);
+            let (run, text): (RunId, String) = (row.parse("run id")?, row.take()?);
+            let goes_on: bool = row.take()?;
+            let Ok(body) = from_json::<Value>("message", &text) else { continue };
+            let of_run = known.take().filter(|(of, _)| *of == run);
+            let mut secrets = of_run.map_or_else(|| Secrets::default().for_model(), |(_, it)| it);
+            secrets.learn(&body);
+            let hidden = hide_in_message(&body, &secrets);
+            known = Some((run, secrets));
+            if hidden == body {
+                continue;
+            }
+            any = true;
+            let key = RunKey { project: project.clone(), session: session.as_str().into(), run };
+            if goes_on {
+                keep_clear(ledger, &key, position, &text)?;
+            }
+            ledger.execute(
+                "UPDATE messages SET body = $1
+                 WHERE project_id = $2 AND session_id = $3 AND position = $4",
+                values![to_json(&hidden)?, project.as_str(), &session, position],
+            )?;
+        }
+        if is_last {
+            return Ok(any);
+        }
+    }
 }

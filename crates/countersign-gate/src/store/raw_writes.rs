@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::database::{SqlConnection, SqlDatabase};
-use super::postgres::PostgresDatabase;
-use super::sqlite::SqliteDatabase;
+use super::database::SqlConnection;
 use super::value::values;
-use super::{DatabaseUrl, StoreError};
+use super::{DatabaseUrl, StoreError, find_database};
 
 /// How many durable steps a call takes through the gate, and how many rows it writes on its way: its
 /// own row in every step, five events, four rows of audit, and the books.
@@ -23,11 +21,7 @@ pub fn measure_raw_writes(
     calls: usize,
     at_once: usize,
 ) -> Result<Vec<Duration>, StoreError> {
-    let database: Box<dyn SqlDatabase> = match url {
-        DatabaseUrl::Sqlite(file) => Box::new(SqliteDatabase::new(file)),
-        DatabaseUrl::Postgres(url) => Box::new(PostgresDatabase::from_url(url)?),
-    };
-    let mut db = database.writer()?;
+    let mut db = find_database(url)?.writer()?;
     db.execute("DROP TABLE IF EXISTS floor", &[])?;
     db.execute("CREATE TABLE floor (id BIGINT PRIMARY KEY, body TEXT)", &[])?;
     let body = "x".repeat(LENGTH);

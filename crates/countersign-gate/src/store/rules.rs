@@ -209,10 +209,10 @@ pub(super) fn count_uses(
     run: &Execution,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if run.verdict.outcome != VerdictAction::Allow {
+    if run.verdict().outcome != VerdictAction::Allow {
         return Ok(());
     }
-    for rule in run.verdict.rules() {
+    for rule in run.verdict().rules() {
         let kept = matches!(rule.source, RuleSource::Project | RuleSource::Session);
         if let Some(id) = rule.id.as_ref().filter(|_| kept) {
             ledger.execute(

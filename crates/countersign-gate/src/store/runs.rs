@@ -4,89 +4,13 @@ use countersign_core::{ApprovalId, Event, Execution, ProjectId, RunId, SessionId
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conversations::{
-    append_message, append_prompt, forget_answers, forget_clear, touch_session,
-};
+use super::clear_messages::{forget_answers, forget_clear};
+use super::conversations::{append_message, append_prompt};
+use super::run_record::{NewRun, NewRunMessage, OrphanedRun, RunEnd, RunKey};
+use super::sessions::touch_session;
 use super::value::{SqlRow, values};
 use super::write_txn::WriteTxn;
 use super::{Store, StoreError, from_json, to_json};
-
-/// A run about to begin.
-#[derive(Clone, Debug)]
-pub struct NewRun {
-    /// Its id.
-    pub id: RunId,
-    /// Where it belongs.
-    pub project: ProjectId,
-    /// The conversation it begins or goes on with.
-    pub session: SessionId,
-    /// What a new conversation is called in lists.
-    pub title: String,
-    /// What another driver needs to know to go on with it.
-    pub settings: Value,
-    /// The person's message, as the model's API has it. Calls that an earlier run left open are answered
-    /// before it, once the conversation is claimed.
-    pub message: Value,
-    /// What the log tells first.
-    pub events: Vec<Event>,
-}
-
-/// A message about to be recorded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewRunMessage {
-    /// The message, as the model's API has it.
-    pub body: Value,
-    /// How the answer ended whose message this is: what the message itself does not say.
-    pub outcome: Option<Value>,
-}
-
-impl From<Value> for NewRunMessage {
-    fn from(body: Value) -> Self {
-        Self { body, outcome: None }
-    }
-}
-
-/// A run that nobody drives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OrphanedRun {
-    /// Its id.
-    pub id: RunId,
-    /// Where it belongs.
-    pub project: ProjectId,
-    /// Its conversation.
-    pub session: SessionId,
-    /// What it was begun with; null if that cannot be read.
-    pub settings: Value,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// The model had its say.
-    Done,
-    /// Something broke.
-    Failed,
-    /// A person stopped it.
-    Cancelled,
-}
-
-impl RunEnd {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "DONE",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-}
-
-/// Which run something is about, and where that belongs.
-#[derive(Clone, Debug)]
-pub(crate) struct RunKey {
-    pub(crate) project: ProjectId,
-    pub(crate) session: SessionId,
-    pub(crate) run: RunId,
-}
 
 /// The runs of a project whose driver is gone.
 const LEFT: &str = "SELECT id, project_id, session_id, settings, coalesce(owner, '') FROM runs

@@ -80,6 +80,10 @@ impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
 
 /// One field of a row.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "SQLite has neither flags nor moments of its own")
+)]
 pub(crate) enum SqlCell {
     Null,
     Int(i64),

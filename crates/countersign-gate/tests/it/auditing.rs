@@ -8,11 +8,11 @@ use crate::world::World;
 /// A world with a call that ran, one that was rejected, one that waits, and a rule.
 async fn with_a_history() -> World {
     let world = World::new().await;
-    let ran = world.ask("Bash").await.id;
+    let ran = world.ask("Bash").await.id();
     world.approve(ran, "ana").await.unwrap();
     world.gate.start(ran).await.unwrap().unwrap();
     world.gate.finish(ran, Ok(ToolOutput::ok("done"))).await.unwrap();
-    let rejected = world.ask("Write").await.id;
+    let rejected = world.ask("Write").await.id();
     world.reject(rejected, "not this way").await.unwrap();
     world.ask("Edit").await;
     let rule = RuleDraft {
@@ -68,7 +68,7 @@ async fn the_audit_tells_who_decided_what_on_what_they_saw_and_what_ran() {
     let AuditAction::Call(decided) = &acts[1] else { panic!("{:?}", acts[1]) };
     let AuditAction::Call(ran) = &acts[3] else { panic!("{:?}", acts[3]) };
     let stands = world.gate.store().approval(decided.approval_id).await.unwrap().unwrap();
-    assert_eq!(decided.saw, stands.digest);
+    assert_eq!(decided.saw, *stands.digest());
     assert_eq!(ran.input, decided.input, "what ran is what was decided on");
     assert!(ran.result.is_some());
     assert!(!rows.iter().any(|row| row.body.contains("hunter2")), "no secret is in it");

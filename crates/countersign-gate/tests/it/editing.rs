@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use countersign_core::{
     ApprovalId, ApprovedBy, CallPlan, Effect, EffectTarget, ExecutionFailure, ExecutionStatus,
-    InvalidCall, PathClass, Planner, Preview, Risk, ToolCall, ToolOutput, WorkspaceSide,
+    FailureKind, InvalidCall, PathClass, Planner, Preview, Risk, ToolCall, ToolOutput,
+    WorkspaceSide,
 };
 use countersign_gate::{
-    Admission, ApprovalEditOutcome, ApprovalWithEdit, AskOptions, DecideError, Event, Submission,
+    Admission, ApprovalEditOutcome, ApprovalWithEdit, CallTerms, DecideError, Event,
+    LocalSubmission,
 };
 use serde_json::{Value, json};
 
-use crate::world::{World, attended, call};
+use crate::world::{World, attended, call, wait_for_admission};
 
 #[tokio::test]
 async fn an_edited_input_runs_as_edited_and_the_model_is_told() {
@@ -19,23 +21,23 @@ async fn an_edited_input_runs_as_edited_and_the_model_is_told() {
     let id = ask(&world, "a").await;
     let before = stored(&world, id).await;
     let passing = world.gate.clone();
-    let waiting = tokio::spawn(async move { passing.wait_for_admission(id).await.unwrap() });
+    let waiting = tokio::spawn(async move { wait_for_admission(&passing, id).await });
     let ApprovalEditOutcome::Approved(approved) =
         edit(&world, id, json!({"to": "b"})).await.unwrap()
     else {
         panic!("asked again")
     };
-    assert_eq!(approved.call.input, json!({"to": "b"}));
-    assert_eq!(approved.basis.edited_from, Some(json!({"to": "a"})));
-    assert_ne!(approved.digest, before.digest);
-    let Admission::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
+    assert_eq!(approved.call().input, json!({"to": "b"}));
+    assert_eq!(approved.basis().edited_from, Some(json!({"to": "a"})));
+    assert_ne!(approved.digest(), before.digest());
+    let Admission::Ran(permit) = waiting.await.unwrap() else { panic!("refused") };
     assert_eq!(permit.call().input, json!({"to": "b"}));
     assert_eq!(permit.effects(), writes_to("/ws/b"));
     let done = world.gate.finish(id, Ok(ToolOutput::ok("ok"))).await.unwrap();
     let told = done.to_tool_output().unwrap().content;
     assert_eq!(told, "The user changed the input before it ran, to: {\"to\":\"b\"}\n\nok");
     // It survives being read back.
-    assert_eq!(stored(&world, id).await.call.input, json!({"to": "b"}));
+    assert_eq!(stored(&world, id).await.call().input, json!({"to": "b"}));
 }
 
 #[tokio::test]
@@ -58,19 +60,19 @@ async fn what_is_riskier_is_a_request_of_its_own() {
     let world = World::new().await;
     let id = ask(&world, "a").await;
     let gate = world.gate.clone();
-    let waiting = tokio::spawn(async move { gate.wait_for_admission(id).await.unwrap() });
+    let waiting = tokio::spawn(async move { wait_for_admission(&gate, id).await });
     let ApprovalEditOutcome::AskedAgain(next) =
         edit(&world, id, json!({"to": "/etc/x"})).await.unwrap()
     else {
         panic!("approved")
     };
-    assert_eq!((next.risk, next.status()), (Risk::High, ExecutionStatus::AwaitingApproval));
+    assert_eq!((next.risk(), next.status()), (Risk::High, ExecutionStatus::AwaitingApproval));
     let old = stored(&world, id).await;
-    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Cancelled, Some(next.id)));
+    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Cancelled, Some(next.id())));
     assert_eq!(old.to_tool_output(), None, "the model hears of the one that took its place");
-    world.approve(next.id, "ana").await.unwrap();
-    let Admission::Permitted(permit) = waiting.await.unwrap() else { panic!("refused") };
-    assert_eq!((permit.approval(), &permit.call().input), (next.id, &json!({"to": "/etc/x"})));
+    world.approve(next.id(), "ana").await.unwrap();
+    let Admission::Ran(permit) = waiting.await.unwrap() else { panic!("refused") };
+    assert_eq!((permit.approval(), &permit.call().input), (next.id(), &json!({"to": "/etc/x"})));
     let results = world.log().await;
     assert!(!results.iter().any(|event| matches!(event, Event::ToolResult { .. })));
 }
@@ -105,17 +107,14 @@ async fn a_call_that_moved_is_asked_for_again_and_says_what_moved() {
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
     let moved = "`a` has changed".to_owned();
-    let why = ExecutionFailure { error_type: "drift".to_owned(), error: moved.clone() };
-    let again = world
-        .gate
-        .resubmit(id, why, by_input(), &attended(), &AskOptions::default())
-        .await
-        .unwrap();
-    let Submission::Waiting(again) = again else { panic!("not asked") };
-    assert_eq!(again.basis.asked_again, Some(moved));
-    assert_ne!(again.call.id, stored(&world, id).await.call.id);
+    let why = ExecutionFailure::new(FailureKind::Drift, moved.clone());
+    let again =
+        world.gate.resubmit_local(id, why, &CallTerms::new(by_input(), attended())).await.unwrap();
+    let LocalSubmission::Waiting(again) = again else { panic!("not asked") };
+    assert_eq!(again.basis().asked_again, Some(moved));
+    assert_ne!(again.call().id, stored(&world, id).await.call().id);
     let old = stored(&world, id).await;
-    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Failed, Some(again.id)));
+    assert_eq!((old.status(), old.replaced_by()), (ExecutionStatus::Failed, Some(again.id())));
     let results = world.log().await;
     assert!(!results.iter().any(|event| matches!(event, Event::ToolResult { .. })));
 }
@@ -126,9 +125,9 @@ async fn secrets_are_masked_in_all_that_is_shown() {
     let key = "glpat-0123456789abcdef";
     let id = ask(&world, key).await;
     let asked = stored(&world, id).await;
-    let preview = serde_json::to_string(&asked.preview).unwrap();
+    let preview = serde_json::to_string(&asked.preview()).unwrap();
     assert!(!preview.contains(key) && preview.contains("***"), "{preview}");
-    assert!(!asked.summary.contains(key), "{}", asked.summary);
+    assert!(!asked.summary().contains(key), "{}", asked.summary());
     world.approve(id, "ana").await.unwrap();
     world.gate.start(id).await.unwrap().unwrap();
     let output = ToolOutput::ok(format!("token {key}"));
@@ -142,8 +141,8 @@ async fn secrets_are_masked_in_all_that_is_shown() {
 
 async fn ask(world: &World, to: &str) -> ApprovalId {
     let call = ToolCall { input: json!({ "to": to }), ..call("Move") };
-    match world.gate.submit(call, by_input(), &attended()).await.unwrap() {
-        Submission::Waiting(approval) => approval.id,
+    match world.gate.submit_local(call, &CallTerms::new(by_input(), attended())).await.unwrap() {
+        LocalSubmission::Waiting(approval) => approval.id(),
         other => panic!("expected a request, got {other:?}"),
     }
 }

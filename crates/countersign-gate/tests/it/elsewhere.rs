@@ -7,7 +7,9 @@ use countersign_core::{
     ApprovalId, Execution, ExecutionReport, ExecutionState, ExecutionStatus, Executor,
     ReportRejection, ReportedOutcome, ToolCall, ToolOutput,
 };
-use countersign_gate::{Event, ExecutorCandidate, ExecutorLease, Gate, ReportError, Submission};
+use countersign_gate::{
+    CallTerms, Event, ExecutorCandidate, ExecutorLease, Gate, RemoteSubmission, ReportError,
+};
 use serde_json::json;
 
 use crate::world::{Fake, World, attended, call, new_run, writes};
@@ -22,7 +24,7 @@ async fn what_is_allowed_waits_for_the_client_which_gets_it_once() {
     let role = world.role("c1").await;
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
-    let lent = world.stands(approved.id).await;
+    let lent = world.stands(approved.id()).await;
     let lease = lent.lease().unwrap();
     assert_eq!(lease.holder, "c1");
     let runs = world.gate.store().lent_calls(&"p".into(), "c1").await.unwrap();
@@ -47,7 +49,7 @@ async fn of_two_clients_the_first_has_the_role_until_it_goes() {
     };
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
-    assert_eq!(world.stands(approved.id).await.lease().unwrap().holder, "c1");
+    assert_eq!(world.stands(approved.id()).await.lease().unwrap().holder, "c1");
     assert_eq!(
         world.gate.store().connected_client(&"p".into()).await.unwrap().as_deref(),
         Some("c1")
@@ -57,7 +59,7 @@ async fn of_two_clients_the_first_has_the_role_until_it_goes() {
     assert_eq!(second.client(), "c2");
     let next = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&second, |_| LEASE).await.unwrap(), Some(1));
-    assert_eq!(world.stands(next.id).await.lease().unwrap().holder, "c2");
+    assert_eq!(world.stands(next.id()).await.lease().unwrap().holder, "c2");
 }
 
 #[tokio::test]
@@ -71,7 +73,7 @@ async fn at_another_server_nobody_has_the_role_while_it_is_held() {
     });
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&first, |_| LEASE).await.unwrap(), Some(1));
-    assert_eq!(world.stands(approved.id).await.lease().unwrap().holder, "c1");
+    assert_eq!(world.stands(approved.id()).await.lease().unwrap().holder, "c1");
     drop(first);
     while !waiting.is_finished() {
         world.clock.advance(Duration::from_secs(1));
@@ -80,7 +82,7 @@ async fn at_another_server_nobody_has_the_role_while_it_is_held() {
     let second = waiting.await.unwrap();
     let next = world.allowed(Executor::Client).await;
     assert_eq!(other.lend_all(&second, |_| LEASE).await.unwrap(), Some(1));
-    assert_eq!(world.stands(next.id).await.lease().unwrap().holder, "c2");
+    assert_eq!(world.stands(next.id()).await.lease().unwrap().holder, "c2");
 }
 
 #[tokio::test]
@@ -133,7 +135,7 @@ async fn a_server_that_died_holds_no_role() {
     let role = world.role("c2").await;
     let approved = world.allowed(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
-    assert_eq!(world.stands(approved.id).await.lease().unwrap().holder, "c2");
+    assert_eq!(world.stands(approved.id()).await.lease().unwrap().holder, "c2");
 }
 
 #[tokio::test]
@@ -142,15 +144,15 @@ async fn who_is_silent_is_lost_and_its_result_comes_too_late() {
     let lent = world.lent().await;
     world.clock.advance(Duration::from_secs(20));
     let token = lent.lease().unwrap().token.clone();
-    world.gate.renew(lent.id, &token, LEASE).await.unwrap();
+    world.gate.renew(lent.id(), &token, LEASE).await.unwrap();
     world.clock.advance(Duration::from_secs(29));
-    assert_eq!(world.stands(lent.id).await.status(), ExecutionStatus::Executing);
-    let settled = world.settling(lent.id);
+    assert_eq!(world.stands(lent.id()).await.status(), ExecutionStatus::Executing);
+    let settled = world.settling(lent.id());
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(kind_of(&settled.await.unwrap()), "client_lost");
     let late = world.report(&lent, Some("ok")).await.unwrap_err();
     assert!(matches!(late, ReportError::NotTaken(ReportRejection::Settled(_))), "{late:?}");
-    assert!(world.gate.renew(lent.id, &token, LEASE).await.is_err());
+    assert!(world.gate.renew(lent.id(), &token, LEASE).await.is_err());
     assert_eq!(world.told().await.pop().unwrap(), "refused");
     let audit = world.gate.store().verify_audit().await.unwrap();
     assert_eq!(audit.broken, None);
@@ -162,11 +164,11 @@ async fn who_is_silent_is_lost_and_its_result_comes_too_late() {
 async fn the_word_of_a_stranger_counts_for_nothing() {
     let world = World::new().await;
     let lent = world.lent().await;
-    let foreign = world.gate.report(lent.id, Some("x".into()), done("bad")).await.unwrap_err();
+    let foreign = world.gate.report(lent.id(), Some("x".into()), done("bad")).await.unwrap_err();
     assert!(matches!(foreign, ReportError::NotTaken(ReportRejection::Foreign(_))), "{foreign:?}");
-    assert!(world.gate.renew(lent.id, "x", LEASE).await.is_err());
+    assert!(world.gate.renew(lent.id(), "x", LEASE).await.is_err());
     world.report(&lent, Some("good")).await.unwrap();
-    assert_eq!(world.stands(lent.id).await.to_tool_output(), Some(ToolOutput::ok("good")));
+    assert_eq!(world.stands(lent.id()).await.to_tool_output(), Some(ToolOutput::ok("good")));
 }
 
 #[tokio::test]
@@ -176,10 +178,10 @@ async fn the_same_result_again_is_fine_and_another_is_not() {
     let first = world.report(&lent, Some("ok")).await.unwrap();
     let again = world.report(&lent, Some("ok")).await.unwrap();
     // Its secrets have gone meanwhile.
-    assert_eq!((again.id, &again.state), (first.id, &first.state));
+    assert_eq!((again.id(), &again.state()), (first.id(), &first.state()));
     assert!(world.report(&lent, Some("other")).await.is_err());
     assert!(world.report(&lent, None).await.is_err());
-    assert_eq!(world.stands(lent.id).await.state, first.state);
+    assert_eq!(world.stands(lent.id()).await.state(), first.state());
 }
 
 #[tokio::test]
@@ -190,7 +192,7 @@ async fn of_two_results_at_once_one_stands() {
         let (a, b) = tokio::join!(world.report(&lent, Some("a")), world.report(&lent, Some("b")));
         assert_ne!(a.is_ok(), b.is_ok());
         let stands = a.or(b).unwrap();
-        assert_eq!(world.stands(lent.id).await.state, stands.state);
+        assert_eq!(world.stands(lent.id()).await.state(), stands.state());
     }
 }
 
@@ -198,7 +200,7 @@ async fn of_two_results_at_once_one_stands() {
 async fn what_nobody_comes_for_is_told_to_whoever_waits() {
     let world = World::new().await;
     let approved = world.allowed(Executor::Client).await;
-    let settled = world.settling(approved.id);
+    let settled = world.settling(approved.id());
     world.clock.advance(Duration::from_mins(5));
     assert_eq!(kind_of(&settled.await.unwrap()), "no_client");
     let role = world.role("c1").await;
@@ -211,12 +213,12 @@ async fn a_person_decides_before_a_client_gets_it() {
     let role = world.role("c1").await;
     let asked = world.asked(Executor::Client).await;
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
-    world.approve(asked.id, "ana").await.unwrap();
+    world.approve(asked.id(), "ana").await.unwrap();
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
     let rejected = world.asked(Executor::Client).await;
-    world.reject(rejected.id, "no").await.unwrap();
+    world.reject(rejected.id(), "no").await.unwrap();
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
-    let stands = world.gate.wait_until_settled(rejected.id).await.unwrap();
+    let stands = world.gate.wait_until_settled(rejected.id()).await.unwrap();
     assert_eq!(stands.to_tool_output(), Some(ToolOutput::error("User rejected: no")));
 }
 
@@ -228,47 +230,49 @@ async fn a_caller_gets_the_same_call_for_the_same_id() {
         executor: Executor::Caller,
         ..call("Read")
     };
-    let terms = attended();
-    let submit = |call| world.gate.submit(call, Arc::new(Fake::Reads), &terms);
+    let terms = CallTerms::new(Arc::new(Fake::Reads), attended());
+    let submit = |call| world.gate.submit_remote(call, &terms);
     let (a, b) = tokio::join!(submit(made("a")), submit(made("a")));
     let (new, known) = match (a.unwrap(), b.unwrap()) {
-        (Submission::Approved(new), Submission::Before(known))
-        | (Submission::Before(known), Submission::Approved(new)) => (new, known),
+        (RemoteSubmission::Approved(new), RemoteSubmission::Existing(known))
+        | (RemoteSubmission::Existing(known), RemoteSubmission::Approved(new)) => (new, known),
         other => panic!("{other:?}"),
     };
     assert_eq!(new, known);
     let other = ToolCall { session: "other".into(), ..made("a") };
-    assert!(matches!(submit(other).await.unwrap(), Submission::Approved(_)));
-    let Submission::Before(stands) = submit(made("b")).await.unwrap() else { panic!("it is new") };
-    assert_eq!(stands.call.input, json!({"file_path": "a"}));
+    assert!(matches!(submit(other).await.unwrap(), RemoteSubmission::Approved(_)));
+    let RemoteSubmission::Existing(stands) = submit(made("b")).await.unwrap() else {
+        panic!("it is new")
+    };
+    assert_eq!(stands.call().input, json!({"file_path": "a"}));
 }
 
 #[tokio::test]
 async fn a_caller_reports_with_or_without_a_lease_and_nobody_else_gets_one() {
     let world = World::new().await;
     let plain = world.allowed(Executor::Caller).await;
-    let told = world.gate.report(plain.id, None, done("ok")).await.unwrap();
+    let told = world.gate.report(plain.id(), None, done("ok")).await.unwrap();
     assert_eq!(told.status(), ExecutionStatus::Completed);
     let leased = world.allowed_as("toolu_2", Executor::Caller).await;
-    let lend = || world.gate.lend(leased.id, "script", LEASE);
+    let lend = || world.gate.lend(leased.id(), "script", LEASE);
     let (a, b) = tokio::join!(lend(), lend());
     let (a, b) = (a.unwrap(), b.unwrap());
     assert_ne!(a.is_ok(), b.is_ok());
     let role = world.role("c1").await;
     assert_eq!(world.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(0));
     let of_client = world.allowed(Executor::Client).await;
-    assert!(world.gate.lend(of_client.id, "script", LEASE).await.unwrap().is_err());
+    assert!(world.gate.lend(of_client.id(), "script", LEASE).await.unwrap().is_err());
 }
 
 #[tokio::test]
 async fn whoever_waits_for_another_state_is_woken() {
     let world = World::new().await;
     let asked = world.asked(Executor::Caller).await;
-    let gate = world.gate.clone();
+    let (gate, id) = (world.gate.clone(), asked.id());
     let changed = tokio::spawn(async move {
-        gate.wait_for_change(asked.id, ExecutionStatus::AwaitingApproval).await.unwrap()
+        gate.wait_for_change(id, ExecutionStatus::AwaitingApproval).await.unwrap()
     });
-    world.approve(asked.id, "ana").await.unwrap();
+    world.approve(asked.id(), "ana").await.unwrap();
     assert_eq!(changed.await.unwrap().status(), ExecutionStatus::Approved);
 }
 
@@ -278,7 +282,7 @@ async fn a_restart_leaves_what_a_client_runs_to_the_client() {
     let lent = world.lent().await;
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
-    assert_eq!(world.stands(lent.id).await.status(), ExecutionStatus::Executing);
+    assert_eq!(world.stands(lent.id()).await.status(), ExecutionStatus::Executing);
     let told = world.report(&lent, Some("ok")).await.unwrap();
     assert_eq!(told.to_tool_output(), Some(ToolOutput::ok("ok")));
 }
@@ -290,15 +294,18 @@ async fn a_stopped_run_gives_up_what_a_client_runs() {
     let id = run.id;
     world.gate.begin_run(run).await.unwrap().unwrap();
     let made = ToolCall { run: Some(id), executor: Executor::Client, ..call("Read") };
-    let Submission::Approved(approved) =
-        world.gate.submit(made, Arc::new(Fake::Reads), &attended()).await.unwrap()
+    let RemoteSubmission::Approved(approved) = world
+        .gate
+        .submit_remote(made, &CallTerms::new(Arc::new(Fake::Reads), attended()))
+        .await
+        .unwrap()
     else {
         panic!("not approved")
     };
     let role = world.role("c1").await;
     world.gate.lend_all(&role, |_| LEASE).await.unwrap();
     world.gate.cancel_run(id).await.unwrap();
-    assert_eq!(kind_of(&world.stands(approved.id).await), "interrupted");
+    assert_eq!(kind_of(&world.stands(approved.id()).await), "interrupted");
 }
 
 impl World {
@@ -308,16 +315,21 @@ impl World {
 
     async fn allowed_as(&self, tool_use: &str, executor: Executor) -> Execution {
         let made = ToolCall { executor, tool_use_id: tool_use.into(), ..call("Read") };
-        match self.gate.submit(made, Arc::new(Fake::Reads), &attended()).await.unwrap() {
-            Submission::Approved(approved) => *approved,
+        match self
+            .gate
+            .submit_remote(made, &CallTerms::new(Arc::new(Fake::Reads), attended()))
+            .await
+            .unwrap()
+        {
+            RemoteSubmission::Approved(approved) => *approved,
             other => panic!("expected leave, got {other:?}"),
         }
     }
 
     async fn asked(&self, executor: Executor) -> Execution {
         let made = ToolCall { executor, ..call("Write") };
-        match self.gate.submit(made, writes(), &attended()).await.unwrap() {
-            Submission::Waiting(asked) => *asked,
+        match self.gate.submit_remote(made, &CallTerms::new(writes(), attended())).await.unwrap() {
+            RemoteSubmission::Waiting(asked) => *asked,
             other => panic!("expected a request, got {other:?}"),
         }
     }
@@ -331,7 +343,7 @@ impl World {
         let approved = self.allowed(Executor::Client).await;
         let role = self.role("c1").await;
         assert_eq!(self.gate.lend_all(&role, |_| LEASE).await.unwrap(), Some(1));
-        self.stands(approved.id).await
+        self.stands(approved.id()).await
     }
 
     async fn stands(&self, id: ApprovalId) -> Execution {
@@ -341,7 +353,7 @@ impl World {
     async fn report(&self, lent: &Execution, out: Option<&str>) -> Result<Execution, ReportError> {
         let token = lent.lease().map(|lease| lease.token.clone());
         let reported = out.map_or_else(|| ReportedOutcome::Failed("no".into()), done);
-        self.gate.report(lent.id, token, reported).await
+        self.gate.report(lent.id(), token, reported).await
     }
 
     fn settling(&self, id: ApprovalId) -> tokio::task::JoinHandle<Execution> {
@@ -371,8 +383,8 @@ fn done(out: &str) -> ReportedOutcome {
 
 #[track_caller]
 fn kind_of(approval: &Execution) -> &str {
-    match &approval.state {
-        ExecutionState::Failed { failure, .. } => &failure.error_type,
+    match &approval.state() {
+        ExecutionState::Failed { failure, .. } => failure.kind.as_str(),
         other => panic!("{other:?}"),
     }
 }

@@ -27,7 +27,7 @@ async fn calls_are_listed_the_latest_first_and_pages_make_up_the_whole() {
         let page = store.executions(&"p".into(), ExecutionFilter::default(), before, 3).await;
         let page = page.unwrap();
         let Some(last) = page.last() else { break };
-        before = Some((last.created_at, last.id));
+        before = Some((last.created_at(), last.id()));
         listed.extend(page);
     }
     assert_eq!(ids(&listed), ids(&made));
@@ -36,14 +36,29 @@ async fn calls_are_listed_the_latest_first_and_pages_make_up_the_whole() {
 }
 
 #[tokio::test]
+async fn the_oldest_request_is_the_one_that_has_waited_longest() {
+    let world = World::new().await;
+    let oldest = async || world.gate.store().oldest_request_time(&"p".into()).await.unwrap();
+    assert_eq!(oldest().await, None);
+    let first = world.ask("Write").await;
+    world.clock.advance(Duration::from_secs(10));
+    let second = world.ask("Edit").await;
+    assert_eq!(oldest().await, Some(first.created_at()));
+    world.approve(first.id(), "ana").await.unwrap();
+    assert_eq!(oldest().await, Some(second.created_at()));
+    world.reject(second.id(), "no").await.unwrap();
+    assert_eq!(oldest().await, None);
+}
+
+#[tokio::test]
 async fn each_filter_leaves_what_it_names() {
     let world = World::new().await;
     let first = world.ask("Write").await;
     world.clock.advance(Duration::from_secs(10));
     let second = world.ask("Edit").await;
-    world.approve(first.id, "ana").await.unwrap();
+    world.approve(first.id(), "ana").await.unwrap();
     let at = |seconds| Some(Timestamp::from_second(seconds).unwrap());
-    let all = [second.id, first.id];
+    let all = [second.id(), first.id()];
     let none = ExecutionFilter::default;
     for (filter, expected) in [
         (none(), &all[..]),
@@ -87,9 +102,9 @@ async fn an_execution_is_found_by_its_id_in_its_own_project_only() {
     let world = World::new().await;
     let asked = world.ask("Write").await;
     let store = world.gate.store();
-    let found = store.execution(&"p".into(), asked.call.id).await.unwrap();
-    assert_eq!(found.map(|it| it.id), Some(asked.id));
-    assert_eq!(store.execution(&"q".into(), asked.call.id).await.unwrap(), None);
+    let found = store.execution(&"p".into(), asked.call().id).await.unwrap();
+    assert_eq!(found.map(|it| it.id()), Some(asked.id()));
+    assert_eq!(store.execution(&"q".into(), asked.call().id).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -171,9 +186,9 @@ async fn people_have_as_long_as_their_project_gives_them() {
 }
 
 fn ids(calls: &[Execution]) -> Vec<countersign_core::ApprovalId> {
-    calls.iter().map(|call| call.id).collect()
+    calls.iter().map(countersign_core::Execution::id).collect()
 }
 
 fn time_given(asked: &Execution) -> Duration {
-    asked.deadline().unwrap().duration_since(asked.created_at).try_into().unwrap()
+    asked.deadline().unwrap().duration_since(asked.created_at()).try_into().unwrap()
 }

@@ -162,7 +162,7 @@ async fn play(pairs: Vec<(Step, Step)>) {
         }
         for step in [left, right] {
             match step {
-                Step::Ask => ids.push(world.ask("Bash").await.id),
+                Step::Ask => ids.push(world.ask("Bash").await.id()),
                 Step::Wait(seconds) => world.clock.advance(Duration::from_secs(seconds)),
                 Step::Crash => {
                     drop(other);

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use countersign_core::{ApprovalId, Execution, ExecutionState, ExecutionStatus, RunId, ToolCall};
 use countersign_gate::{
-    AskOptions, Event, Gate, GateSettings, NewRunMessage, OrphanedRun, Rulebook, RunEnd,
-    StoreError, Submission, interrupted_failure, new_id,
+    CallTerms, Event, Gate, GateSettings, LocalSubmission, NewRunMessage, OrphanedRun, Rulebook,
+    RunEnd, StoreError, interrupted_failure, new_id,
 };
+use countersign_seal::GateToken;
 use serde_json::json;
 
 use crate::database::ON_POSTGRES;
@@ -30,7 +31,7 @@ async fn what_waited_and_what_was_decided_is_still_there_after_a_restart() {
 #[tokio::test]
 async fn recovery_lets_what_waits_wait_and_says_that_what_ran_is_unknown() {
     let (world, waiting) = World::with_pending("Write").await;
-    let approved = world.ask("Write").await.id;
+    let approved = world.ask("Write").await.id();
     world.approve(approved, "ana").await.unwrap();
     let running = started(&world, call("Bash")).await;
     let before = stands(&world, waiting).await;
@@ -38,7 +39,7 @@ async fn recovery_lets_what_waits_wait_and_says_that_what_ran_is_unknown() {
     world.gate.recover().await.unwrap();
     assert_eq!(stands(&world, waiting).await, before, "the same deadline, too");
     assert_eq!(stands(&world, approved).await.status(), ExecutionStatus::Approved);
-    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+    assert_eq!(error_type(stands(&world, running).await.state()), "interrupted");
 }
 
 #[tokio::test]
@@ -89,7 +90,7 @@ async fn of_a_run_that_is_over_nobody_starts_anything_any_more() {
     let world = world.reopened().await;
     world.gate.recover().await.unwrap();
     assert_eq!(stands(&world, waiting).await.status(), ExecutionStatus::Cancelled);
-    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+    assert_eq!(error_type(stands(&world, running).await.state()), "interrupted");
 }
 
 #[tokio::test]
@@ -103,7 +104,7 @@ async fn a_run_that_cannot_go_on_is_ended_with_all_that_belongs_to_it() {
     let why = Event::RunFailed { code: "x".into(), message: "y".into(), hint: None };
     world.gate.abandon_run(&left[0], why.clone()).await.unwrap();
     assert_eq!(stands(&world, waiting).await.status(), ExecutionStatus::Cancelled);
-    assert_eq!(error_type(stands(&world, running).await.state), "interrupted");
+    assert_eq!(error_type(stands(&world, running).await.state()), "interrupted");
     assert_eq!(world.log().await.last(), Some(&why));
     assert!(world.gate.begin_run(new_run("s")).await.unwrap().is_some(), "it can be gone on with");
 }
@@ -117,22 +118,37 @@ async fn calls_are_followed_to_what_took_their_place() {
     let second = asked(&world, call_of(run, "toolu_2")).await;
     let again = world
         .gate
-        .resubmit(first, interrupted_failure(), writes(), &attended(), &AskOptions::default())
+        .resubmit_local(first, interrupted_failure(), &CallTerms::new(writes(), attended()))
         .await
         .unwrap();
-    let Submission::Waiting(heir) = again else { panic!("not asked") };
+    let LocalSubmission::Waiting(heir) = again else { panic!("not asked") };
     let ids = async || -> Vec<_> {
-        world.gate.calls_in_run(run).await.unwrap().iter().map(|call| call.id).collect()
+        world
+            .gate
+            .calls_in_run(run)
+            .await
+            .unwrap()
+            .iter()
+            .map(countersign_core::Execution::id)
+            .collect()
     };
-    assert_eq!(ids().await, [heir.id, second]);
-    let mut orphan = stands(&world, first).await;
+    assert_eq!(ids().await, [heir.id(), second]);
+    let mut orphan = stands(&world, first).await.into_parts();
     let promised: ApprovalId = new_id();
     if let ExecutionState::Failed { replaced_by, .. } = &mut orphan.state {
         *replaced_by = Some(promised);
     }
-    let next = world.gate.resubmit_replacement(&orphan, writes(), &attended()).await.unwrap();
-    let Submission::Waiting(next) = next else { panic!("not asked") };
-    assert_eq!((next.id, next.basis.asked_again), (promised, Some(interrupted_failure().error)));
+    let orphan = Execution::from_row(orphan, GateToken::for_gate());
+    let next = world
+        .gate
+        .resubmit_local_replacement(&orphan, &CallTerms::new(writes(), attended()))
+        .await
+        .unwrap();
+    let LocalSubmission::Waiting(next) = next else { panic!("not asked") };
+    assert_eq!(
+        (next.id(), next.basis().asked_again.clone()),
+        (promised, Some(interrupted_failure().error))
+    );
 }
 
 #[tokio::test]
@@ -154,8 +170,8 @@ fn call_of(run: RunId, tool_use: &str) -> ToolCall {
 }
 
 async fn asked(world: &World, call: ToolCall) -> ApprovalId {
-    match world.gate.submit(call, writes(), &attended()).await.unwrap() {
-        Submission::Waiting(approval) => approval.id,
+    match world.gate.submit_local(call, &CallTerms::new(writes(), attended())).await.unwrap() {
+        LocalSubmission::Waiting(approval) => approval.id(),
         other => panic!("expected a request, got {other:?}"),
     }
 }
@@ -171,9 +187,9 @@ async fn stands(world: &World, id: ApprovalId) -> Execution {
     world.gate.store().approval(id).await.unwrap().unwrap()
 }
 
-fn error_type(state: ExecutionState) -> String {
+fn error_type(state: &ExecutionState) -> String {
     let ExecutionState::Failed { failure, .. } = state else { panic!("not failed: {state:?}") };
-    failure.error_type
+    failure.kind.to_string()
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use countersign_core::{
     ApprovedBy, CallPlan, CommandPreview, Decision, Digest, Effect, Execution, InvalidCall,
     Planner, Preview, RehearsalEnd, RehearsalResult, RehearsalState, ToolCall,
 };
-use countersign_gate::{DecideError, Event, Gate, StoredProject, Submission};
+use countersign_gate::{CallTerms, DecideError, Event, Gate, LocalSubmission, StoredProject};
 
 use crate::world::{World, attended, call};
 
@@ -15,18 +15,18 @@ async fn each_step_is_told_of_and_what_was_found_is_there_after_a_restart() {
     let world = World::new().await;
     let asked = ask(&world).await;
     for rehearsal in [RehearsalState::Running, done("one")] {
-        world.gate.show_rehearsal(asked.id, rehearsal).await.unwrap();
+        world.gate.show_rehearsal(asked.id(), rehearsal).await.unwrap();
     }
     // The same once more is nothing new.
-    world.gate.show_rehearsal(asked.id, done("one")).await.unwrap();
+    world.gate.show_rehearsal(asked.id(), done("one")).await.unwrap();
     let told = world.log().await;
-    let told = told.iter().filter(|it| **it == Event::Rehearsed { approval: asked.id }).count();
+    let told = told.iter().filter(|it| **it == Event::Rehearsed { approval: asked.id() }).count();
     assert_eq!(told, 2);
     let world = world.reopened().await;
-    let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
+    let stands = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
     assert_eq!(stands.kept_rehearsal(), Some(&Digest::for_bytes(b"one")));
-    assert_eq!(stands.digest, stands.binding());
-    assert_ne!(stands.digest, asked.digest);
+    assert_eq!(*stands.digest(), stands.binding());
+    assert_ne!(stands.digest(), asked.digest());
 }
 
 #[tokio::test]
@@ -34,13 +34,22 @@ async fn a_yes_means_what_was_seen() {
     let world = World::new().await;
     for is_seen in [true, false] {
         let asked = ask(&world).await;
-        world.gate.show_rehearsal(asked.id, done("one")).await.unwrap();
-        let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-        let seen = if is_seen { stands.digest } else { asked.digest.clone() };
+        world.gate.show_rehearsal(asked.id(), done("one")).await.unwrap();
+        let stands = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
+        let seen = if is_seen { stands.digest().clone() } else { asked.digest().clone() };
         approve(&world.gate, &asked, seen).await.unwrap();
-        let permit = world.gate.start(asked.id).await.unwrap().unwrap();
+        let permit = world.gate.start(asked.id()).await.unwrap().unwrap();
         assert_eq!(permit.rehearsal().is_some(), is_seen);
-        let shown = world.gate.store().approval(asked.id).await.unwrap().unwrap().preview.unwrap();
+        let shown = world
+            .gate
+            .store()
+            .approval(asked.id())
+            .await
+            .unwrap()
+            .unwrap()
+            .preview()
+            .cloned()
+            .unwrap();
         assert_eq!(shown.rehearsal().is_some(), is_seen, "what was not seen is not kept either");
     }
     let asked = ask(&world).await;
@@ -52,9 +61,9 @@ async fn a_yes_means_what_was_seen() {
 async fn what_is_settled_is_rehearsed_no_more() {
     let world = World::new().await;
     let asked = ask(&world).await;
-    approve(&world.gate, &asked, asked.digest.clone()).await.unwrap();
-    world.gate.show_rehearsal(asked.id, done("one")).await.unwrap();
-    let permit = world.gate.start(asked.id).await.unwrap().unwrap();
+    approve(&world.gate, &asked, asked.digest().clone()).await.unwrap();
+    world.gate.show_rehearsal(asked.id(), done("one")).await.unwrap();
+    let permit = world.gate.start(asked.id()).await.unwrap().unwrap();
     assert_eq!(permit.rehearsal(), None);
 }
 
@@ -67,11 +76,11 @@ async fn no_yes_keeps_a_rehearsal_that_came_after_the_look() {
     for round in 0..40 {
         let asked = ask(&world).await;
         let (gate, at) = (other.clone(), asked.clone());
-        let deciding = tokio::spawn(async move { approve(&gate, &at, at.digest.clone()).await });
+        let deciding = tokio::spawn(async move { approve(&gate, &at, at.digest().clone()).await });
         let found = done(&round.to_string());
-        world.gate.show_rehearsal(asked.id, found).await.unwrap();
+        world.gate.show_rehearsal(asked.id(), found).await.unwrap();
         deciding.await.unwrap().unwrap();
-        let permit = world.gate.start(asked.id).await.unwrap().unwrap();
+        let permit = world.gate.start(asked.id()).await.unwrap().unwrap();
         assert_eq!(permit.rehearsal(), None, "round {round}");
     }
 }
@@ -111,14 +120,19 @@ impl Planner for Runs {
 }
 
 async fn ask(world: &World) -> Execution {
-    match world.gate.submit(call("Bash"), Arc::new(Runs), &attended()).await.unwrap() {
-        Submission::Waiting(approval) => *approval,
+    match world
+        .gate
+        .submit_local(call("Bash"), &CallTerms::new(Arc::new(Runs), attended()))
+        .await
+        .unwrap()
+    {
+        LocalSubmission::Waiting(approval) => *approval,
         other => panic!("expected a request, got {other:?}"),
     }
 }
 
 async fn approve(gate: &Gate, asked: &Execution, seen: Digest) -> Result<Execution, DecideError> {
-    gate.decide(asked.id, Decision::Approve { by: ApprovedBy::Person("ana".into()) }, Some(seen))
+    gate.decide(asked.id(), Decision::Approve { by: ApprovedBy::Person("ana".into()) }, Some(seen))
         .await
 }
 

@@ -12,15 +12,17 @@ use countersign_core::{
     VerdictAction, WorkspaceSide,
 };
 use countersign_gate::{
-    Admission, ApprovalWithGrant, Clock, DecideError, DecisionTimeouts, Gate, GateSettings,
-    GrantScope, ManualClock, PastDecision, RuleDraft, Rulebook, RulebookFiles, RulesError,
-    StoredRule, StoredRuleOrigin, Submission, SubmitOptions, TrustError, VerdictTally, new_id,
+    Admission, ApprovalWithGrant, CallTerms, Clock, DecideError, DecisionTimeouts, Gate,
+    GateSettings, GrantScope, LocalSubmission, ManualClock, PastDecision, RuleDraft, Rulebook,
+    RulebookFiles, RulesError, StoredRule, StoredRuleOrigin, SubmitOptions, TrustError,
+    VerdictTally, new_id,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::database::Database;
+use crate::world::wait_for_admission;
 
 use VerdictAction::{Allow, Ask, Deny};
 
@@ -32,8 +34,12 @@ async fn a_denial_that_is_written_down_holds_at_once() {
     assert_eq!(world.says("src/a.rs").await, Deny);
     let elsewhere = ToolCall { project: "q".into(), ..call("s", "src/a.rs") };
     let elsewhere = ToolCall { cwd: "/".into(), ..elsewhere };
-    let denied = world.gate.submit(elsewhere, Arc::new(Writes), &attended()).await.unwrap();
-    assert!(matches!(denied, Submission::Refused(_)), "in projects without a folder too");
+    let denied = world
+        .gate
+        .submit_local(elsewhere, &CallTerms::new(Arc::new(Writes), attended()))
+        .await
+        .unwrap();
+    assert!(matches!(denied, LocalSubmission::Refused(_)), "in projects without a folder too");
     // The same length, in the same moment: no time of the disk would tell.
     world.user("[permissions]\ndeny = ['Edit(/srv/**)']");
     assert_eq!(world.says("src/a.rs").await, Ask);
@@ -233,15 +239,15 @@ async fn a_request_tells_by_which_rules_it_asks_and_what_always_could_mean() {
     }
     let asked = world.ask("src/a.rs").await;
     let version = world.gate.rules(&"p".into(), Some(&"s".into())).await.unwrap();
-    assert_eq!(asked.basis.rules.as_ref(), Some(version.version()));
-    let found = asked.basis.proposals.iter().map(|it| (&*it.rules[0], it.matched_before));
+    assert_eq!(asked.basis().rules.as_ref(), Some(version.version()));
+    let found = asked.basis().proposals.iter().map(|it| (&*it.rules[0], it.matched_before));
     let found: Vec<_> = found.collect();
     assert_eq!(found, [("Edit(/src/a.rs)", 1), ("Edit(/src/*.rs)", 2), ("Edit(/src/**)", 2)]);
-    assert_eq!(asked.digest, asked.binding(), "a decision is bound to them");
+    assert_eq!(*asked.digest(), asked.binding(), "a decision is bound to them");
     let again = world.ask("src/a.rs").await;
-    assert_eq!(again.basis.proposals[0].matched_before, 2, "and the one before");
+    assert_eq!(again.basis().proposals[0].matched_before, 2, "and the one before");
     world.put(&[(Ask, "Edit(/src/**)")]).await;
-    assert!(world.ask("src/a.rs").await.basis.proposals.is_empty(), "no rule would help");
+    assert!(world.ask("src/a.rs").await.basis().proposals.is_empty(), "no rule would help");
 }
 
 #[tokio::test]
@@ -251,7 +257,7 @@ async fn a_program_that_decides_by_itself_has_no_rules() {
     let says = async |stance: Supervision| world.submit("s", "src/a.rs", stance.into()).await;
     assert_eq!(says(Supervision::Unattended).await.0, Allow);
     let (asked, request) = says(Supervision::ToolDecides { needs_approval: true }).await;
-    assert_eq!((asked, request.unwrap().basis.rules), (Ask, None));
+    assert_eq!((asked, request.unwrap().basis().rules.clone()), (Ask, None));
 }
 
 #[tokio::test]
@@ -270,8 +276,12 @@ async fn a_simulation_tells_what_changes_and_where_people_had_decided_otherwise(
         let asked = world.ask(path).await;
         world.decide(&asked, yes).await;
     }
-    let invalid = world.gate.submit(call("s", ""), Arc::new(Writes), &attended()).await.unwrap();
-    assert!(matches!(invalid, Submission::Refused(_)));
+    let invalid = world
+        .gate
+        .submit_local(call("s", ""), &CallTerms::new(Arc::new(Writes), attended()))
+        .await
+        .unwrap();
+    assert!(matches!(invalid, LocalSubmission::Refused(_)));
     let rules = [(Allow, "Edit(/src/**)"), (Deny, "Edit(/docs/**)")];
     let rules = rules.map(|(effect, rule)| Rule::parse(effect, rule).unwrap());
     let found = world.gate.simulate(&"p".into(), rules.to_vec(), 500).await.unwrap();
@@ -299,7 +309,7 @@ async fn a_simulation_tells_what_changes_and_where_people_had_decided_otherwise(
 async fn always_keeps_the_rule_that_was_picked_where_it_was_said() {
     let world = World::new().await;
     let asked = world.ask("src/a.rs").await;
-    let picked = asked.basis.proposals.last().unwrap().clone();
+    let picked = asked.basis().proposals.last().unwrap().clone();
     let always = |scope, rules| ApprovalWithGrant {
         scope,
         rules,
@@ -307,16 +317,17 @@ async fn always_keeps_the_rule_that_was_picked_where_it_was_said() {
         seen: None,
     };
     let wide = Some(vec!["Edit(/**)".to_owned()]);
-    let refused = world.gate.approve_with_grant(asked.id, always(GrantScope::Project, wide)).await;
+    let refused =
+        world.gate.approve_with_grant(asked.id(), always(GrantScope::Project, wide)).await;
     assert!(matches!(refused, Err(DecideError::NotAlways(_))), "{refused:?}");
     assert_eq!(world.says("src/b.rs").await, Ask);
     let rules = Some(picked.rules.clone());
-    world.gate.approve_with_grant(asked.id, always(GrantScope::Session, rules)).await.unwrap();
+    world.gate.approve_with_grant(asked.id(), always(GrantScope::Session, rules)).await.unwrap();
     assert_eq!(world.says("src/b.rs").await, Allow);
     assert_eq!(world.says_in("another", "src/b.rs").await, Ask);
     let kept = world.kept_in("s").await;
     assert_eq!(kept.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>(), picked.rules);
-    assert!(kept.iter().all(|rule| rule.origin == StoredRuleOrigin::Approval(asked.id)));
+    assert!(kept.iter().all(|rule| rule.origin == StoredRuleOrigin::Approval(asked.id())));
     // Nobody remembers for ever what they once allowed.
     world.clock.advance(Duration::from_hours(24));
     assert_eq!(world.says("src/b.rs").await, Ask);
@@ -336,8 +347,8 @@ async fn an_always_that_loses_leaves_no_rule_behind() {
         };
         let no = Decision::Reject { by, feedback: None };
         let (yes, no) = tokio::join!(
-            world.gate.approve_with_grant(asked.id, always),
-            world.gate.decide(asked.id, no, None)
+            world.gate.approve_with_grant(asked.id(), always),
+            world.gate.decide(asked.id(), no, None)
         );
         assert_ne!(yes.is_ok(), no.is_ok());
         assert_eq!(world.kept().await.len(), usize::from(yes.is_ok()));
@@ -350,7 +361,7 @@ async fn what_is_denied_between_the_yes_and_the_start_does_not_run() {
     let asked = world.ask("a").await;
     world.decide(&asked, true).await;
     world.put(&[(Deny, "Edit(/a)")]).await;
-    let Admission::Refused(refused) = world.gate.wait_for_admission(asked.id).await.unwrap() else {
+    let Admission::Refused(refused) = wait_for_admission(&world.gate, asked.id()).await else {
         panic!("it runs")
     };
     let told = refused.to_tool_output().unwrap().content;
@@ -359,8 +370,8 @@ async fn what_is_denied_between_the_yes_and_the_start_does_not_run() {
     let asked = world.ask("b").await;
     world.decide(&asked, true).await;
     world.put(&[(Ask, "Edit(/b)")]).await;
-    let passage = world.gate.wait_for_admission(asked.id).await.unwrap();
-    assert!(matches!(passage, Admission::Permitted(_)), "{passage:?}");
+    let passage = wait_for_admission(&world.gate, asked.id()).await;
+    assert!(matches!(passage, Admission::Ran(_)), "{passage:?}");
 }
 
 #[tokio::test]
@@ -517,11 +528,10 @@ impl World {
         let planner = Arc::new(Writes);
         let mut call = call(session, path);
         call.cwd = self.path("ws");
-        match self.gate.submit(call, planner, &terms).await.unwrap() {
-            Submission::Permitted(_) | Submission::Approved(_) => (Allow, None),
-            Submission::Waiting(asked) => (Ask, Some(*asked)),
-            Submission::Refused(_) => (Deny, None),
-            Submission::Before(known) => panic!("it was handed in before: {known:?}"),
+        match self.gate.submit_local(call, &CallTerms::new(planner, terms)).await.unwrap() {
+            LocalSubmission::Permitted(_) => (Allow, None),
+            LocalSubmission::Waiting(asked) => (Ask, Some(*asked)),
+            LocalSubmission::Refused(_) => (Deny, None),
         }
     }
 
@@ -529,7 +539,7 @@ impl World {
         let by = ApprovedBy::Person("ana".into());
         let decision =
             if yes { Decision::Approve { by } } else { Decision::Reject { by, feedback: None } };
-        self.gate.decide(asked.id, decision, None).await.unwrap();
+        self.gate.decide(asked.id(), decision, None).await.unwrap();
     }
 }
 

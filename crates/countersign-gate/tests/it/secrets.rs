@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_core::{ApprovedBy, Decision, ExecutionStatus, RunId, ToolCall, ToolOutput};
-use countersign_gate::{NewRun, NewRunMessage, RunEnd, Submission};
+use countersign_gate::{CallTerms, LocalSubmission, NewRun, NewRunMessage, RunEnd};
 use serde_json::{Value, json};
 
 use crate::world::{World, attended, call, new_run, writes};
@@ -23,8 +23,8 @@ fn deploy(run: Option<RunId>) -> ToolCall {
 
 impl World {
     async fn ask_to(&self, call: ToolCall) -> countersign_core::Execution {
-        match self.gate.submit(call, writes(), &attended()).await.unwrap() {
-            Submission::Waiting(approval) => *approval,
+        match self.gate.submit_local(call, &CallTerms::new(writes(), attended())).await.unwrap() {
+            LocalSubmission::Waiting(approval) => *approval,
             other => panic!("expected a request, got {other:?}"),
         }
     }
@@ -46,24 +46,24 @@ impl World {
 async fn a_call_that_ran_leaves_no_secret_in_any_column_or_file() {
     let world = World::new().await;
     let asked = world.ask_to(deploy(None)).await;
-    let read = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(read.call.input, deploy(None).input, "what waits is whole");
+    let read = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
+    assert_eq!(read.call().input, deploy(None).input, "what waits is whole");
     let world = world.reopened().await;
     world.assert_holds(true, "what waits needs it");
     let by = ApprovedBy::person("ana", Some(format!("go, with {TOKEN}")));
-    world.gate.decide(asked.id, Decision::Approve { by }, None).await.unwrap();
-    let permit = world.gate.start(asked.id).await.unwrap().unwrap();
+    world.gate.decide(asked.id(), Decision::Approve { by }, None).await.unwrap();
+    let permit = world.gate.start(asked.id()).await.unwrap().unwrap();
     assert_eq!(permit.call().input, deploy(None).input, "what runs is what was asked for");
     let output = ToolOutput::ok(format!("deployed by {TOKEN}, {KEY}\n{}", "x".repeat(5000)));
-    let finished = world.gate.finish(asked.id, Ok(output.clone())).await.unwrap();
+    let finished = world.gate.finish(asked.id(), Ok(output.clone())).await.unwrap();
     assert_eq!(finished.to_tool_output(), Some(output), "whoever ran it has its answer");
     world.assert_holds(false, "settled");
-    let kept = world.gate.store().approval(asked.id).await.unwrap().unwrap();
+    let kept = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
     assert_eq!(
-        kept.call.input,
+        kept.call().input,
         json!({"command": "TOKEN=*** ./deploy --with '***'", "env": {"DB_PASSWORD": "***"}})
     );
-    assert_eq!((kept.status(), kept.digest), (ExecutionStatus::Completed, asked.digest));
+    assert_eq!((kept.status(), kept.digest()), (ExecutionStatus::Completed, asked.digest()));
     world.assert_sound().await;
 }
 
@@ -71,21 +71,22 @@ async fn a_call_that_ran_leaves_no_secret_in_any_column_or_file() {
 async fn however_a_call_is_settled_its_secrets_go_with_that() {
     let world = World::new().await;
     let rejected = world.ask_to(deploy(None)).await;
-    world.reject(rejected.id, &format!("not with {TOKEN}")).await.unwrap();
+    world.reject(rejected.id(), &format!("not with {TOKEN}")).await.unwrap();
     world.assert_holds(false, "rejected");
     let cancelled = world.ask_to(deploy(None)).await;
-    world.gate.cancel(cancelled.id).await.unwrap();
+    world.gate.cancel(cancelled.id()).await.unwrap();
     world.assert_holds(false, "cancelled");
     let expired = world.ask_to(deploy(None)).await;
     world.clock.advance(Duration::from_mins(2));
     assert_eq!(
-        world.gate.wait_for_decision(expired.id).await.unwrap().status(),
+        world.gate.wait_for_decision(expired.id()).await.unwrap().status(),
         ExecutionStatus::Timeout
     );
     world.assert_holds(false, "timed out");
     let invalid = std::sync::Arc::new(crate::world::Fake::Invalid);
-    let refused = world.gate.submit(deploy(None), invalid, &attended()).await.unwrap();
-    assert!(matches!(refused, Submission::Refused(_)), "{refused:?}");
+    let refused =
+        world.gate.submit_local(deploy(None), &CallTerms::new(invalid, attended())).await.unwrap();
+    assert!(matches!(refused, LocalSubmission::Refused(_)), "{refused:?}");
     world.assert_holds(false, "refused");
     world.assert_sound().await;
 }
@@ -103,12 +104,12 @@ async fn a_run_knows_its_secrets_until_it_is_over_and_nobody_does_after() {
     ]});
     journal.record(vec![said.clone().into()], Vec::new()).await.unwrap();
     let asked = world.ask_to(call).await;
-    world.approve(asked.id, "ana").await.unwrap();
-    world.gate.start(asked.id).await.unwrap().unwrap();
+    world.approve(asked.id(), "ana").await.unwrap();
+    world.gate.start(asked.id()).await.unwrap().unwrap();
     let output = ToolOutput::ok(format!("used {TOKEN}, {KEY}"));
-    world.gate.finish(asked.id, Ok(output.clone())).await.unwrap();
+    world.gate.finish(asked.id(), Ok(output.clone())).await.unwrap();
     let world = world.reopened().await;
-    let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
+    let stands = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
     assert_eq!(
         stands.to_tool_output(),
         Some(output),
@@ -121,7 +122,7 @@ async fn a_run_knows_its_secrets_until_it_is_over_and_nobody_does_after() {
     ]});
     let told_message = NewRunMessage { body: told.clone(), outcome: None };
     journal.record(vec![told_message], Vec::new()).await.unwrap();
-    let stands = world.gate.store().approval(asked.id).await.unwrap().unwrap();
+    let stands = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
     assert_eq!(
         stands.to_tool_output(),
         Some(ToolOutput::ok("used ***, ***")),
@@ -160,7 +161,7 @@ async fn a_masked_call_is_never_taken_for_one_that_can_run() {
     let asked = world.ask_to(deploy(None)).await;
     let world = world.reopened().await;
     world.database.sql("DELETE FROM clear_calls");
-    let lost = world.gate.store().approval(asked.id).await.unwrap_err();
+    let lost = world.gate.store().approval(asked.id()).await.unwrap_err();
     assert!(lost.to_string().contains("request"), "{lost}");
-    assert!(world.approve(asked.id, "ana").await.is_err());
+    assert!(world.approve(asked.id(), "ana").await.is_err());
 }

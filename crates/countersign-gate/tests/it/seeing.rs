@@ -4,7 +4,7 @@ use countersign_core::{
     ExecutionReport, ExecutionState, ExecutionStatus, Executor, ReportedOutcome, ToolCall,
     VerdictAction,
 };
-use countersign_gate::{ExecutionFilter, SeenCall, Submission, new_id};
+use countersign_gate::{CallTerms, ExecutionFilter, RemoteSubmission, SeenCall, new_id};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -32,10 +32,10 @@ async fn what_was_seen_is_recorded_once_with_its_result() {
         .unwrap();
     let [only] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(
-        (only.status(), only.call.executor),
+        (only.status(), only.call().executor),
         (ExecutionStatus::Completed, Executor::ClaudeCli)
     );
-    assert_eq!(only.basis.reported_by.as_deref(), Some("hook"));
+    assert_eq!(only.basis().reported_by.as_deref(), Some("hook"));
     let rows = world.gate.store().audit_rows(None, None, 10).await.unwrap();
     assert_eq!(rows.len(), 2, "the audit has it running, and done: {rows:?}");
     assert!(world.gate.store().verify_audit().await.unwrap().broken.is_none());
@@ -61,11 +61,11 @@ async fn what_was_seen_denied_or_left_to_a_prompt_says_so() {
         .await
         .unwrap();
     let found: Vec<_> =
-        all.iter().map(|it| (it.call.tool_use_id.to_string(), it.status())).collect();
+        all.iter().map(|it| (it.call().tool_use_id.to_string(), it.status())).collect();
     assert!(found.contains(&("no".to_owned(), ExecutionStatus::Failed)), "{found:?}");
     assert!(found.contains(&("ask".to_owned(), ExecutionStatus::Executing)), "{found:?}");
     let asked = all.iter().find(|it| it.status() == ExecutionStatus::Executing).unwrap();
-    let ExecutionState::Executing { by, .. } = &asked.state else { panic!("{asked:?}") };
+    let ExecutionState::Executing { by, .. } = &asked.state() else { panic!("{asked:?}") };
     assert_eq!(by.to_string(), "agent prompt");
 }
 
@@ -79,12 +79,16 @@ async fn a_story_about_a_call_is_no_leave_to_run_it() {
         .await
         .unwrap();
     let same = ToolCall { executor: Executor::Caller, ..seen_call("t1") };
-    let submitted = world.gate.submit(same.clone(), writes(), &attended()).await.unwrap();
-    let Submission::Waiting(asked) = submitted else { panic!("{submitted:?}") };
+    let submitted = world
+        .gate
+        .submit_remote(same.clone(), &CallTerms::new(writes(), attended()))
+        .await
+        .unwrap();
+    let RemoteSubmission::Waiting(asked) = submitted else { panic!("{submitted:?}") };
     assert_eq!(asked.status(), ExecutionStatus::AwaitingApproval, "a person is asked all the same");
     // And the other way round: what is asked here is not told of as if it were settled.
     let later = ToolCall { id: new_id(), tool_use_id: "t9".into(), ..same };
-    world.gate.submit(later, writes(), &attended()).await.unwrap();
+    world.gate.submit_remote(later, &CallTerms::new(writes(), attended())).await.unwrap();
     let told =
         world.gate.record_seen_call(seen_call("t9"), writes(), seen(VerdictAction::Allow)).await;
     assert!(!told.unwrap());

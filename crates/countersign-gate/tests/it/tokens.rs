@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use countersign_core::Digest;
 use countersign_gate::{
-    AskOptions, CreateTokenError, Gate, PageSignIn, Rulebook, Submission, TokenRole, time_after,
+    AskOptions, CallTerms, CreateTokenError, Gate, LocalSubmission, PageSignIn, Rulebook,
+    TokenRole, time_after,
 };
 
 use crate::world::{World, attended, call, writes};
@@ -84,10 +85,13 @@ async fn a_call_remembers_who_handed_it_in() {
     let world = World::new().await;
     let question = AskOptions { submitted_by: Some("t".to_owned()), ..AskOptions::default() };
     let gate = &world.gate;
-    let asked = gate.submit_with(call("Write"), writes(), &attended(), &question).await.unwrap();
-    let Submission::Waiting(asked) = asked else { panic!("it asks: {asked:?}") };
+    let asked = gate
+        .submit_local(call("Write"), &CallTerms::new(writes(), attended()).with_question(question))
+        .await
+        .unwrap();
+    let LocalSubmission::Waiting(asked) = asked else { panic!("it asks: {asked:?}") };
     let world = world.reopened().await;
-    let kept = world.gate.store().approval(asked.id).await.unwrap().unwrap();
-    assert_eq!(kept.basis.submitted_by.as_deref(), Some("t"));
-    assert_eq!(kept.binding(), kept.digest, "and that is bound, too");
+    let kept = world.gate.store().approval(asked.id()).await.unwrap().unwrap();
+    assert_eq!(kept.basis().submitted_by.as_deref(), Some("t"));
+    assert_eq!(kept.binding(), *kept.digest(), "and that is bound, too");
 }

@@ -49,10 +49,10 @@ async fn what_waited_before_waits_whole_and_is_masked_when_it_is_settled() {
     let project = ProjectId::from(BEFORE);
     let [waiting] =
         world.gate.store().waiting_requests(&project, None, 9).await.unwrap().try_into().unwrap();
-    assert_eq!(waiting.call.input["content"], format!("TOKEN={WAITING}\n"));
-    assert_eq!(waiting.digest, waiting.binding());
+    assert_eq!(waiting.call().input["content"], format!("TOKEN={WAITING}\n"));
+    assert_eq!(*waiting.digest(), waiting.binding());
     let no = Decision::Reject { by: ApprovedBy::Person("ana".into()), feedback: None };
-    world.gate.decide(waiting.id, no, None).await.unwrap();
+    world.gate.decide(waiting.id(), no, None).await.unwrap();
     let left = world.gate.take_over_runs(std::slice::from_ref(&project)).await.unwrap();
     assert_eq!(left[0].project, project);
     let journal = world.gate.resume_run(&left[0]).await.unwrap().unwrap();
@@ -74,7 +74,7 @@ async fn a_project_of_before_has_a_uuid_and_is_found_by_its_old_id() {
         assert_eq!(found.as_ref(), Some(&kept));
         let calls = calls(&world, &id).await;
         assert_eq!(calls.len(), 4);
-        assert!(calls.iter().all(|call| call.call.project.as_str() == NOW));
+        assert!(calls.iter().all(|call| call.call().project.as_str() == NOW));
     }
     let dump = world.database.dump();
     let rows: Vec<_> = dump.lines().filter(|row| row.starts_with("tool_executions: ")).collect();

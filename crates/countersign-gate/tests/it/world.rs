@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use countersign_core::{
     ApprovalId, ApprovedBy, CallPlan, Decision, Effect, EffectTarget, Execution, InvalidCall,
-    PathClass, Planner, Preview, RunId, Supervision, ToolCall, WorkspaceSide,
+    PathClass, Permit, Planner, Preview, RunId, ToolCall, WorkspaceSide,
 };
 use countersign_gate::{
-    Admission, DecideError, DecisionTimeouts, Event, Gate, GateSettings, ManualClock, NewRun,
-    Rulebook, Submission, SubmitOptions, new_id,
+    Admission, CallEntry, CallTerms, DecideError, DecisionTimeouts, Event, Gate, GateSettings,
+    LocalSubmission, ManualClock, NewRun, PermitCollector, Rulebook, SubmitOptions, new_id,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -57,12 +57,17 @@ impl World {
     pub(crate) async fn with_pending(tool: &str) -> (Self, ApprovalId) {
         let world = Self::new().await;
         let asked = world.ask(tool).await;
-        (world, asked.id)
+        (world, asked.id())
     }
 
     pub(crate) async fn ask(&self, tool: &str) -> Execution {
-        match self.gate.submit(call(tool), writes(), &attended()).await.unwrap() {
-            Submission::Waiting(approval) => *approval,
+        match self
+            .gate
+            .submit_local(call(tool), &CallTerms::new(writes(), attended()))
+            .await
+            .unwrap()
+        {
+            LocalSubmission::Waiting(approval) => *approval,
             other => panic!("expected a request, got {other:?}"),
         }
     }
@@ -77,11 +82,9 @@ impl World {
         self.gate.decide(id, decision, None).await
     }
 
-    pub(crate) fn passing(&self, tool: &str) -> tokio::task::JoinHandle<Admission> {
+    pub(crate) fn passing(&self, tool: &str) -> tokio::task::JoinHandle<Admission<Permit>> {
         let (gate, call) = (self.gate.clone(), call(tool));
-        tokio::spawn(
-            async move { gate.submit_and_wait(call, writes(), &attended()).await.unwrap() },
-        )
+        tokio::spawn(async move { admit(&gate, call, writes()).await })
     }
 
     pub(crate) async fn first_waiting(&self) -> Execution {
@@ -116,7 +119,7 @@ async fn open(database: &Database, clock: &Arc<ManualClock>) -> Gate {
 }
 
 pub(crate) fn attended() -> SubmitOptions {
-    Supervision::Attended { auto_approve_read: true }.into()
+    SubmitOptions::attended()
 }
 
 pub(crate) fn call(tool: &str) -> ToolCall {
@@ -174,4 +177,21 @@ impl Planner for Fake {
     fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         Ok(Preview::Generic { input: call.input.clone(), preimages: vec![] })
     }
+}
+
+/// Takes a call through the gate, to its permit.
+pub(crate) async fn admit(
+    gate: &Gate,
+    call: ToolCall,
+    planner: Arc<dyn Planner>,
+) -> Admission<Permit> {
+    let terms = CallTerms::new(planner, attended());
+    gate.admit(CallEntry::New(call), &terms, &PermitCollector).await.unwrap()
+}
+
+/// Waits for the decision on a request, and for the permit.
+pub(crate) async fn wait_for_admission(gate: &Gate, id: ApprovalId) -> Admission<Permit> {
+    let asked = gate.store().approval(id).await.unwrap().unwrap();
+    let terms = CallTerms::new(writes(), attended());
+    gate.admit(CallEntry::Resumed(Box::new(asked)), &terms, &PermitCollector).await.unwrap()
 }

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{ApprovedBy, Decision, ExecutionStatus};
-use countersign_gate::{Admission, Gate, GateSettings, Rulebook, StoreError};
+use countersign_gate::{Admission, CallTerms, Gate, GateSettings, Rulebook, StoreError};
 
-use crate::world::{World, attended, call, new_run, writes};
+use crate::world::{World, admit, attended, call, new_run, writes};
 
 /// Another server on the database of a world; `bus` carries its hints, if not the database itself.
 async fn another(world: &World, bus: Option<&str>) -> Gate {
@@ -60,9 +60,9 @@ async fn a_decision_at_one_server_wakes_who_waits_at_another() {
     for _ in 0..5 {
         let passing = world.passing("Write");
         let asked = world.first_waiting().await;
-        other.decide(asked.id, approve(), Some(asked.digest)).await.unwrap();
-        let Admission::Permitted(permit) = passing.await.unwrap() else { panic!("not permitted") };
-        assert_eq!(permit.approval(), asked.id);
+        other.decide(asked.id(), approve(), Some(asked.digest().clone())).await.unwrap();
+        let Admission::Ran(permit) = passing.await.unwrap() else { panic!("not permitted") };
+        assert_eq!(permit.approval(), asked.id());
     }
 }
 
@@ -73,15 +73,15 @@ async fn with_a_dead_bus_a_look_finds_the_decision() {
     let dead = another(&world, Some("nats://127.0.0.1:9")).await;
     let passing = tokio::spawn({
         let dead = dead.clone();
-        async move { dead.submit_and_wait(call("Write"), writes(), &attended()).await.unwrap() }
+        async move { admit(&dead, call("Write"), writes()).await }
     });
     let asked = world.first_waiting().await;
-    world.approve(asked.id, "ana").await.unwrap();
+    world.approve(asked.id(), "ana").await.unwrap();
     while !passing.is_finished() {
         world.clock.advance(Duration::from_secs(1));
         tokio::task::yield_now().await;
     }
-    assert!(matches!(passing.await.unwrap(), Admission::Permitted(_)));
+    assert!(matches!(passing.await.unwrap(), Admission::Ran(_)));
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn of_deciders_at_two_servers_exactly_one_wins() {
     let world = World::new().await;
     let other = another(&world, None).await;
     for _ in 0..20 {
-        let id = world.ask("Bash").await.id;
+        let id = world.ask("Bash").await.id();
         let no = Decision::Reject { by: ApprovedBy::Person("bo".into()), feedback: None };
         let (yes, no) = tokio::join!(world.approve(id, "ana"), other.decide(id, no, None));
         assert_ne!(yes.is_ok(), no.is_ok());
@@ -124,16 +124,16 @@ async fn a_server_that_no_longer_moves_is_fenced_and_changes_nothing_any_more() 
     heir.spawn_membership_watch();
     // The world's own server shows no life: nobody keeps its membership.
     until_left(&world, &heir).await;
-    let late = world.gate.decide(asked.id, approve(), None).await.unwrap_err();
+    let late = world.gate.decide(asked.id(), approve(), None).await.unwrap_err();
     assert!(format!("{late:?}").contains("Fenced"), "{late:?}");
     let late = journal.record(vec![], vec![]).await.unwrap_err();
     assert!(matches!(late, StoreError::Fenced), "{late:?}");
     assert!(world.gate.is_fenced());
     assert!(matches!(world.gate.ensure_not_fenced().await, Err(StoreError::Fenced)));
-    let stands = heir.store().approval(asked.id).await.unwrap().unwrap();
+    let stands = heir.store().approval(asked.id()).await.unwrap().unwrap();
     assert_eq!(stands.status(), ExecutionStatus::AwaitingApproval, "what waited still waits");
     world.gate.join().await.unwrap();
-    world.gate.decide(asked.id, approve(), None).await.unwrap();
+    world.gate.decide(asked.id(), approve(), None).await.unwrap();
 }
 
 #[tokio::test]
@@ -181,12 +181,15 @@ async fn lost_connections_lose_nothing_and_double_nothing() {
             let gate = world.gate.clone();
             tokio::spawn(async move {
                 for _ in 0..10 {
-                    let asked = gate.submit(call("Bash"), writes(), &attended()).await.unwrap();
-                    let countersign_gate::Submission::Waiting(asked) = asked else { panic!() };
-                    gate.decide(asked.id, approve(), None).await.unwrap();
-                    gate.start(asked.id).await.unwrap().unwrap();
+                    let asked = gate
+                        .submit_local(call("Bash"), &CallTerms::new(writes(), attended()))
+                        .await
+                        .unwrap();
+                    let countersign_gate::LocalSubmission::Waiting(asked) = asked else { panic!() };
+                    gate.decide(asked.id(), approve(), None).await.unwrap();
+                    gate.start(asked.id()).await.unwrap().unwrap();
                     let done = Ok(countersign_core::ToolOutput::ok("done"));
-                    gate.finish(asked.id, done).await.unwrap();
+                    gate.finish(asked.id(), done).await.unwrap();
                 }
             })
         })

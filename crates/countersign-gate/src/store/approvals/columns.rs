@@ -64,7 +64,7 @@ impl RequestColumns {
         secrets: &Secrets,
     ) -> Result<Self, StoreError> {
         let request = mask_request(approval, secrets)?;
-        let preview = approval.preview.as_ref().map(|it| mask_preview(it, secrets)).transpose()?;
+        let preview = approval.preview().map(|it| mask_preview(it, secrets)).transpose()?;
         Ok(Self { request, preview })
     }
 
@@ -79,8 +79,8 @@ impl RequestColumns {
 
 /// Returns the secrets that a call gives away.
 pub(in crate::store) fn find_secrets(approval: &Execution) -> Secrets {
-    let mut secrets = Secrets::find_in(&approval.call.input);
-    if let Some(original) = &approval.basis.edited_from {
+    let mut secrets = Secrets::find_in(&approval.call().input);
+    if let Some(original) = &approval.basis().edited_from {
         secrets.learn(original);
     }
     secrets
@@ -88,14 +88,14 @@ pub(in crate::store) fn find_secrets(approval: &Execution) -> Secrets {
 
 fn mask_request(approval: &Execution, secrets: &Secrets) -> Result<MaskedText, StoreError> {
     let request = StoredRequest {
-        call: Cow::Borrowed(&approval.call),
-        effects: Cow::Borrowed(&approval.effects),
-        summary: Cow::Borrowed(&approval.summary),
-        verdict: Cow::Borrowed(&approval.verdict),
-        created_at: approval.created_at,
-        commands: Cow::Borrowed(&approval.commands),
-        basis: Cow::Borrowed(&approval.basis),
-        canonical: approval.canonical.as_ref().map(Cow::Borrowed),
+        call: Cow::Borrowed(approval.call()),
+        effects: Cow::Borrowed(approval.effects()),
+        summary: Cow::Borrowed(approval.summary()),
+        verdict: Cow::Borrowed(approval.verdict()),
+        created_at: approval.created_at(),
+        commands: Cow::Borrowed(approval.commands()),
+        basis: Cow::Borrowed(approval.basis()),
+        canonical: approval.canonical().map(Cow::Borrowed),
     };
     let clear = to_value(&request)?;
     let mut kept = clear.clone();
@@ -235,5 +235,5 @@ pub(in crate::store) fn digest_columns(
 }
 
 fn to_value(value: &impl Serialize) -> Result<Value, StoreError> {
-    serde_json::to_value(value).map_err(|error| StoreError::corrupt("value", error))
+    serde_json::to_value(value).map_err(|error| StoreError::unwritable("value", error))
 }

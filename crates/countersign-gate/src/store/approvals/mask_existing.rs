@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::AuditedCall;
 use super::columns::{RequestColumns, StateColumns, find_secrets};
-use super::row::{ReadableColumns, find, tool_use_text, update_clear};
+use super::readable_columns::ReadableColumns;
+use super::row::{find, tool_use_text, update_clear};
 use crate::store::audit::{AuditChainWalk, MaskedCall};
 use crate::store::value::{SqlRow, values};
 use crate::store::write_txn::WriteTxn;
@@ -78,10 +79,10 @@ fn ids_after(
 
 fn has_secrets(ledger: &mut WriteTxn<'_>, call: &Execution) -> Result<bool, StoreError> {
     let secrets = find_secrets(call);
-    if call.state.is_settled() && call.preview.as_ref().is_some_and(Preview::leaves_lines_out) {
+    if call.state().is_settled() && call.preview().is_some_and(Preview::leaves_lines_out) {
         diffs::mask_diffs(ledger, call, &secrets)?;
     }
-    let state = StateColumns::from_state(&call.state, &secrets)?;
+    let state = StateColumns::from_state(call.state(), &secrets)?;
     Ok(state.clear.is_some() || RequestColumns::from_execution(call, &secrets)?.has_secrets())
 }
 
@@ -89,39 +90,39 @@ fn has_secrets(ledger: &mut WriteTxn<'_>, call: &Execution) -> Result<bool, Stor
 fn mask(ledger: &mut WriteTxn<'_>, call: &Execution) -> Result<Option<MaskedCall>, StoreError> {
     let secrets = find_secrets(call);
     let columns = RequestColumns::from_execution(call, &secrets)?;
-    let state = StateColumns::from_state(&call.state, &secrets)?;
-    let told = ReadableColumns::from_state(&state.shown);
+    let state = StateColumns::from_state(call.state(), &secrets)?;
+    let readable = ReadableColumns::from_state(&state.shown);
     ledger.execute(
         "UPDATE tool_executions SET tool_params = $1, request = $2, preview = $3, state = $4,
            result = $5, error = $6, has_secrets = TRUE
          WHERE approval_id = $7",
         values![
-            to_json(&secrets.hide_in(&call.call.input))?,
+            to_json(&secrets.hide_in(&call.call().input))?,
             &columns.request.text,
             columns.preview.as_ref().map(|it| &it.text),
             &state.state,
-            told.result,
-            told.error,
-            call.id.to_string(),
+            readable.result,
+            readable.error,
+            call.id().to_string(),
         ],
     )?;
     if let Some(long) = &state.long {
         ledger.execute(
             "UPDATE results SET body = $1 WHERE approval_id = $2",
-            values![long, call.id.to_string()],
+            values![long, call.id().to_string()],
         )?;
     }
     let kept = update_clear(ledger, call, state)?;
-    Ok(kept.map(|kept| MaskedCall { approval_id: call.id, kept }))
+    Ok(kept.map(|kept| MaskedCall { approval_id: call.id(), kept }))
 }
 
 /// Writes the agent's own id of a call as it is: it was JSON before.
 fn write_tool_use(ledger: &mut WriteTxn<'_>, call: &Execution) -> Result<(), StoreError> {
-    let text = tool_use_text(&call.call.tool_use_id)?;
+    let text = tool_use_text(&call.call().tool_use_id)?;
     ledger.execute(
         "UPDATE tool_executions SET tool_use_id = $1
          WHERE approval_id = $2 AND tool_use_id IS NOT NULL AND tool_use_id <> $1",
-        values![&text, call.id.to_string()],
+        values![&text, call.id().to_string()],
     )?;
     Ok(())
 }

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_core::{
-    ApprovalId, Digest, Execution, ExecutionState, ExecutionStatus, Risk, Secrets, ToolUseId,
-    VerdictAction, mask_text,
+    ApprovalId, Digest, Execution, ExecutionParts, ExecutionStatus, Risk, Secrets, ToolUseId,
+    VerdictAction,
 };
-use jiff::Timestamp;
+use countersign_seal::GateToken;
 
 use super::columns::{
-    LONG, RequestColumns, StateColumns, StoredRequest, digest_columns, find_secrets, is_long,
+    RequestColumns, StateColumns, StoredRequest, digest_columns, find_secrets, is_long,
     restore_long_result,
 };
+use super::readable_columns::ReadableColumns;
 use crate::store::database::SqlConnection;
 use crate::store::value::{SqlRow, values};
 use crate::store::write_cache::LONG as LONG_CALL;
@@ -22,9 +22,6 @@ use crate::store::{StoreError, diffs, from_json, to_json};
 
 /// Who the calls of an embedded or single-user server belong to.
 const LOCAL_USER: &str = "00000000-0000-8000-8000-000000000001";
-
-/// How long the columns for people get.
-const LONGEST_ERROR: usize = 1000;
 
 /// What [`approval`] reads, but for whether the clear text is lost.
 pub(super) const FIELDS: &str = "tool_executions.approval_id, risk_level, digest,
@@ -67,7 +64,7 @@ pub(super) fn approval(mut row: SqlRow) -> Result<Execution, StoreError> {
         // A mask must not run in the place of what was approved.
         return Err(StoreError::corrupt("request", format!("`{id}` has lost its clear text")));
     }
-    Ok(Execution {
+    let parts = ExecutionParts {
         id,
         call: call.into_owned(),
         effects: effects.into_owned(),
@@ -81,7 +78,8 @@ pub(super) fn approval(mut row: SqlRow) -> Result<Execution, StoreError> {
         digest,
         created_at,
         state,
-    })
+    };
+    Ok(Execution::from_row(parts, GateToken::for_gate()))
 }
 
 fn parse_risk(text: &str) -> Result<Risk, StoreError> {
@@ -93,17 +91,17 @@ pub(super) fn insert(
     ledger: &mut WriteTxn<'_>,
     approval: &Execution,
 ) -> Result<Option<Digest>, StoreError> {
-    let call = &approval.call;
+    let call = &approval.call();
     let secrets = find_secrets(approval);
     let columns = RequestColumns::from_execution(approval, &secrets)?;
-    let state = StateColumns::from_state(&approval.state, &secrets)?;
-    let told = ReadableColumns::from_state(&state.shown);
+    let state = StateColumns::from_state(approval.state(), &secrets)?;
+    let readable = ReadableColumns::from_state(&state.shown);
     diffs::store_diffs(ledger, approval)?;
     let has_secrets = columns.has_secrets() || state.clear.is_some();
-    let is_masked = has_secrets && approval.state.is_settled();
+    let is_masked = has_secrets && approval.state().is_settled();
     // What has more to it than its row is read from there, so that all see the same of it.
     if columns.length() <= LONG_CALL && !diffs::has_stored_diffs(approval) && !is_masked {
-        ledger.cache_call(approval.id, Some(Arc::new(approval.clone())));
+        ledger.cache_call(approval.id(), Some(Arc::new(approval.clone())));
     }
     ledger.execute(
         "INSERT INTO tool_executions (id, user_id, project_id, session_id, approval_id, tool_name,
@@ -117,28 +115,28 @@ pub(super) fn insert(
             LOCAL_USER,
             call.project.as_str(),
             call.session.as_str(),
-            approval.id.to_string(),
+            approval.id().to_string(),
             &call.tool_name,
             to_json(&secrets.hide_in(&call.input))?,
-            approval.risk.to_string(),
-            approval.verdict.outcome == VerdictAction::Ask,
+            approval.risk().to_string(),
+            approval.verdict().outcome == VerdictAction::Ask,
             approval.status().as_str(),
-            approval.created_at,
+            approval.created_at(),
             call.run.map(|run| run.to_string()),
-            approval.digest.as_str(),
+            approval.digest().as_str(),
             &columns.request.text,
             columns.preview.as_ref().map(|it| &it.text),
             &state.state,
-            told.error,
-            told.error_type,
-            told.approved_at,
-            told.completed_at,
-            told.expires_at,
+            readable.error,
+            readable.error_type,
+            readable.approved_at,
+            readable.completed_at,
+            readable.expires_at,
             starting_server(ledger, approval),
             call.executor.as_str(),
             tool_use_text(&call.tool_use_id)?,
             approval.lapses_at(),
-            approval.basis.submitted_by.as_deref(),
+            approval.basis().submitted_by.as_deref(),
             has_secrets,
         ],
     )?;
@@ -166,8 +164,8 @@ pub(super) fn keep_clear(
          ON CONFLICT (approval_id) DO UPDATE SET request = excluded.request,
            preview = excluded.preview, state = excluded.state",
         values![
-            approval.id.to_string(),
-            approval.call.run.map(|run| run.to_string()),
+            approval.id().to_string(),
+            approval.call().run.map(|run| run.to_string()),
             columns.request.clear.as_ref().unwrap_or(&columns.request.text),
             columns.preview.as_ref().map(|it| it.clear.as_ref().unwrap_or(&it.text)),
             state,
@@ -189,7 +187,7 @@ pub(super) fn update_request(
 ) -> Result<(), StoreError> {
     let secrets = find_secrets(approval);
     let columns = RequestColumns::from_execution(approval, &secrets)?;
-    let state = StateColumns::from_state(&approval.state, &secrets)?;
+    let state = StateColumns::from_state(approval.state(), &secrets)?;
     let has_secrets = columns.has_secrets() || state.clear.is_some();
     diffs::store_diffs(ledger, approval)?;
     ledger.execute(
@@ -197,14 +195,14 @@ pub(super) fn update_request(
            preview = $5, state = $6, has_secrets = $7
          WHERE approval_id = $8",
         values![
-            to_json(&secrets.hide_in(&approval.call.input))?,
-            approval.risk.to_string(),
-            approval.digest.as_str(),
+            to_json(&secrets.hide_in(&approval.call().input))?,
+            approval.risk().to_string(),
+            approval.digest().as_str(),
             &columns.request.text,
             columns.preview.as_ref().map(|it| &it.text),
             &state.state,
             has_secrets,
-            approval.id.to_string(),
+            approval.id().to_string(),
         ],
     )?;
     if has_secrets {
@@ -212,7 +210,7 @@ pub(super) fn update_request(
     }
     ledger.execute(
         "DELETE FROM clear_calls WHERE approval_id = $1",
-        values![approval.id.to_string()],
+        values![approval.id().to_string()],
     )?;
     Ok(())
 }
@@ -237,10 +235,10 @@ pub(super) fn update(
     approval: &Execution,
 ) -> Result<RowUpdate, StoreError> {
     // Most states have nothing in them that could be a secret.
-    let says = approval.state.is_settled() || approval.state.decision_comment().is_some();
+    let says = approval.state().is_settled() || approval.state().decision_comment().is_some();
     let secrets = if says { find_secrets(approval) } else { Secrets::default() };
-    let state = StateColumns::from_state(&approval.state, &secrets)?;
-    let told = ReadableColumns::from_state(&state.shown);
+    let state = StateColumns::from_state(approval.state(), &secrets)?;
+    let readable = ReadableColumns::from_state(&state.shown);
     // `status = …` is the lock: of two that would change the row, one does.
     let changed = ledger.query_one(
         "UPDATE tool_executions SET status = $1, state = $2, result = $3, error = $4,
@@ -251,18 +249,18 @@ pub(super) fn update(
         values![
             approval.status().as_str(),
             &state.state,
-            told.result,
-            told.error,
-            told.error_type,
-            told.execution_time.map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX)),
-            told.approved_at,
-            told.completed_at,
-            told.expires_at,
+            readable.result,
+            readable.error,
+            readable.error_type,
+            readable.execution_time.map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX)),
+            readable.approved_at,
+            readable.completed_at,
+            readable.expires_at,
             starting_server(ledger, approval),
             approval.lease().map(|lease| lease.holder.as_str()),
             approval.lapses_at(),
             state.clear.is_some(),
-            approval.id.to_string(),
+            approval.id().to_string(),
             before.as_str(),
         ],
     )?;
@@ -270,7 +268,7 @@ pub(super) fn update(
     if let Some(long) = &state.long {
         ledger.execute(
             "INSERT INTO results (approval_id, body) VALUES ($1, $2)",
-            values![approval.id.to_string(), long],
+            values![approval.id().to_string(), long],
         )?;
     }
     let has_secrets = row.take()?;
@@ -284,17 +282,17 @@ pub(super) fn update_clear(
     approval: &Execution,
     state: StateColumns,
 ) -> Result<Option<Digest>, StoreError> {
-    let id = approval.id.to_string();
+    let id = approval.id().to_string();
     let secrets = find_secrets(approval);
     let columns = RequestColumns::from_execution(approval, &secrets)?;
-    if !approval.state.is_settled() {
+    if !approval.state().is_settled() {
         keep_clear(ledger, approval, &columns, state.clear)?;
         return Ok(None);
     }
     diffs::mask_diffs(ledger, approval, &secrets)?;
     let preview = columns.preview.as_ref().map(|it| it.text.as_str());
     let kept = digest_columns(&columns.request.text, preview, &state.state, state.long.as_deref());
-    // Who takes its place is made of it, and the model has yet to be told: by whoever drives the run.
+    // Who takes its place is made of it, and the model has yet to be readable: by whoever drives the run.
     let has_heir = approval.replaced_by().is_some();
     if (has_heir || state.clear.is_some()) && run_goes_on(ledger, approval)? {
         if has_heir {
@@ -304,7 +302,7 @@ pub(super) fn update_clear(
                 "INSERT INTO clear_calls (approval_id, for_run, state) VALUES ($1, $2, $3)
                  ON CONFLICT (approval_id) DO UPDATE SET request = NULL, preview = NULL,
                    state = excluded.state",
-                values![&id, approval.call.run.map(|run| run.to_string()), state.clear],
+                values![&id, approval.call().run.map(|run| run.to_string()), state.clear],
             )?;
         }
     } else {
@@ -315,7 +313,7 @@ pub(super) fn update_clear(
 }
 
 fn run_goes_on(ledger: &mut WriteTxn<'_>, approval: &Execution) -> Result<bool, StoreError> {
-    let Some(run) = approval.call.run else { return Ok(false) };
+    let Some(run) = approval.call().run else { return Ok(false) };
     let running = ledger.query_one(
         "SELECT id FROM runs WHERE id = $1 AND status = 'RUNNING'",
         values![run.to_string()],
@@ -332,70 +330,5 @@ fn starting_server(ledger: &WriteTxn<'_>, approval: &Execution) -> Option<String
 
 /// Whether what a call gave back has a place of its own.
 pub(super) fn has_long_result(approval: &Execution) -> bool {
-    is_long(&approval.state)
-}
-
-/// The columns that follow from the state, for people who read the table.
-#[derive(Default)]
-pub(super) struct ReadableColumns<'a> {
-    pub(super) result: Option<String>,
-    pub(super) error: Option<String>,
-    error_type: Option<&'a str>,
-    execution_time: Option<Duration>,
-    approved_at: Option<Timestamp>,
-    completed_at: Option<Timestamp>,
-    expires_at: Option<Timestamp>,
-}
-
-impl<'a> ReadableColumns<'a> {
-    pub(super) fn from_state(state: &'a ExecutionState) -> Self {
-        let nothing = Self::default();
-        match state {
-            ExecutionState::Pending => nothing,
-            ExecutionState::AwaitingApproval { deadline } => {
-                Self { expires_at: Some(*deadline), ..nothing }
-            }
-            ExecutionState::Approved { at, .. } => Self { approved_at: Some(*at), ..nothing },
-            ExecutionState::Executing { approved_at, .. } => {
-                Self { approved_at: Some(*approved_at), ..nothing }
-            }
-            ExecutionState::Completed { approved_at, since, at, result, .. } => Self {
-                result: Some(truncate_text(mask_text(text_prefix(result)), LONG)),
-                execution_time: Duration::try_from(at.duration_since(*since)).ok(),
-                approved_at: Some(*approved_at),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            ExecutionState::Failed { at, failure, .. } => Self {
-                error: Some(truncate_text(mask_text(&failure.error), LONGEST_ERROR)),
-                error_type: Some(&failure.error_type),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            ExecutionState::Rejected { at, feedback, .. } => Self {
-                error: feedback.as_deref().map(|it| truncate_text(mask_text(it), LONGEST_ERROR)),
-                completed_at: Some(*at),
-                ..nothing
-            },
-            ExecutionState::Timeout { at } | ExecutionState::Cancelled { at, .. } => {
-                Self { completed_at: Some(*at), ..nothing }
-            }
-        }
-    }
-}
-
-/// Returns as much of a text as its column could show, and some more so that a secret at the end of
-/// that is still known as one: masking all of a long one would hold up the writer.
-fn text_prefix(text: &str) -> &str {
-    text.char_indices().nth(4 * LONG).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
-}
-
-/// Cuts a text after so many characters, and shows that it was cut.
-fn truncate_text(text: String, longest: usize) -> String {
-    match text.char_indices().nth(longest.saturating_sub(1)) {
-        Some((at, last)) if at + last.len_utf8() < text.len() => {
-            text.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
-        }
-        _ => text,
-    }
+    is_long(approval.state())
 }

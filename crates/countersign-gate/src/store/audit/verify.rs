@@ -108,12 +108,12 @@ impl AuditChainWalk {
         standing: &AuditedCall,
     ) -> Result<(), AuditChainBreak> {
         let AuditedCall { status, call, kept } = standing;
-        let id = call.id;
+        let id = call.id();
         let Some(LastCallAction { seq, act }) = self.calls.remove(&id) else { return Ok(()) };
         let AuditAction::Call(stands) = AuditAction::for_call(call, None) else { return Ok(()) };
         let what = if act.status != stands.status || act.status != *status {
             format!("the call {id} is {status}, not {}", act.status)
-        } else if act.saw != call.digest {
+        } else if act.saw != *call.digest() {
             format!("the call {id} is bound to something else than was decided on")
         } else if kept.is_some() {
             // What it was is gone with its secrets; what is left must be what was left then.
@@ -199,7 +199,7 @@ fn verify_calls(
             }
         }
         match page.last() {
-            Some(AuditedCall { call, .. }) if page.len() == CALLS => after = call.id.to_string(),
+            Some(AuditedCall { call, .. }) if page.len() == CALLS => after = call.id().to_string(),
             _ => break,
         }
     }
