@@ -2,17 +2,25 @@
 //!
 //! A [`crate::Toolbox`] holds what we can run; this also knows what others run and ask us about.
 
+mod claude_code;
+mod default_toolboxes;
+mod unknown_tool;
+
 use std::sync::Arc;
 
 use countersign_core::Planner;
 
-use crate::claude_code::{ClaudeCodeAdapter, ClaudeCodeTool, MonitorTool, OF_BASH, OF_READ};
-use crate::task::ForeignTask;
-use crate::unknown_tool::UnknownTool;
-use crate::{
-    Bash, ClientRoot, Environment, ExecuteCommand, ListDirectory, McpTool, Read, ReadFile, Toolbox,
-    WebFetch, WebSearch, Workspace, WriteFile,
-};
+pub use self::claude_code::asks_by_itself;
+use self::claude_code::{ClaudeCodeAdapter, ClaudeCodeTool, MonitorTool, OF_BASH, OF_READ};
+use self::unknown_tool::UnknownTool;
+use crate::builtin::{Bash, ForeignTask, Read};
+#[cfg(feature = "web")]
+use crate::builtin::{WebFetch, WebSearch};
+use crate::client::{ClientRoot, ExecuteCommand, ListDirectory, ReadFile, WriteFile};
+use crate::files::workspace::Workspace;
+use crate::machine::Environment;
+use crate::mcp::McpTool;
+use crate::tool::Toolbox;
 
 /// The planners of a project, by name.
 #[derive(Clone, Debug)]
@@ -30,9 +38,10 @@ impl PlannerCatalogue {
     /// Returns the catalogue of a workspace; a client's project lies where its first root does.
     pub fn new(workspace: Workspace, environment: Environment) -> Self {
         let client = workspace.roots().first().map(|root| ClientRoot::new(root));
-        let toolbox = Toolbox::full(&workspace, environment.clone())
-            .with(WebFetch::of_others())
-            .with(WebSearch::of_others());
+        let toolbox = Toolbox::full(&workspace, environment.clone());
+        #[cfg(feature = "web")]
+        let toolbox =
+            toolbox.with(WebFetch::for_foreign_calls()).with(WebSearch::for_foreign_calls());
         Self { workspace, environment, toolbox, call_env: Vec::new(), client }
     }
 
@@ -71,7 +80,7 @@ impl PlannerCatalogue {
         if let Some(tool) = self.toolbox.get(name) {
             return Some(Arc::clone(tool) as Arc<dyn Planner>);
         }
-        Some(match ClaudeCodeTool::named(name, &self.workspace) {
+        Some(match ClaudeCodeTool::from_name(name, &self.workspace) {
             Some(tool) => Arc::new(tool),
             None => Arc::new(McpTool::named(name)?),
         })

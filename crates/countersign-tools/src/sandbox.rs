@@ -7,12 +7,15 @@
 
 mod bwrap_args;
 mod capabilities;
+#[cfg(feature = "mcp")]
+mod companion;
+mod confine;
 mod denial_notes;
 mod enter;
 mod guarded_paths;
+#[cfg(feature = "sandbox")]
 mod landlock;
 mod launch_spec;
-mod limits;
 mod mounts;
 mod outside_files;
 mod overlay;
@@ -21,10 +24,11 @@ mod placeholders;
 mod port_forward;
 mod probe;
 mod proxy;
+pub(crate) mod rehearsal;
 mod sandboxed_command;
 mod scratch;
+#[cfg(feature = "sandbox")]
 mod seccomp;
-mod usage_watch;
 mod variables;
 mod view;
 
@@ -38,15 +42,16 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "mcp")]
+pub(crate) use companion::CompanionProcess;
+pub(crate) use enter::NOT_SET_UP;
 pub use enter::{EnterError, enter};
-pub use limits::ResourceLimits;
 pub use sandboxed_command::{CommandSpec, SandboxedCommand};
-pub(crate) use usage_watch::{ExceededLimit, UsageWatch};
-pub(crate) use variables::remove_steering_variables;
 pub use view::{ChildView, NetworkAccess};
 
-use crate::process::{self, Environment, ProcessLaunch};
-use crate::workspace::Workspace;
+use crate::files::workspace::Workspace;
+use crate::machine::Environment;
+use crate::machine::process::{self, ProcessLaunch, ResourceLimits};
 use probe::ProbeFolder;
 
 /// Where bubblewrap is. Never looked up in a `PATH`, which may lead into a workspace.
@@ -155,8 +160,15 @@ impl Sandbox {
     }
 
     /// Finds out what a sandbox is worth here, by really trying, and returns the best that holds.
+    ///
+    /// A build without the feature `sandbox` has none, whatever the launcher is.
     pub async fn probe(setup: SandboxSetup) -> Self {
         let mut why = None;
+        if !cfg!(feature = "sandbox") {
+            let mut inner = SandboxInner::new(&setup, IsolationLevel::None);
+            inner.why = Some(EnterError::LeftOut.to_string());
+            return Self(Arc::new(inner));
+        }
         for level in [IsolationLevel::Full, IsolationLevel::View, IsolationLevel::Fence] {
             if level > setup.at_most {
                 continue;

@@ -1,19 +1,34 @@
-//! What a tool is, on top of what the gate sees of it.
+//! What a tool is, on top of what the gate sees of it, and what all tools share.
 
-use std::fmt;
-use std::future::Future;
-use std::io;
-use std::pin::Pin;
+pub(crate) mod blocking;
+pub(crate) mod child_command;
+pub(crate) mod input;
+mod needs_approval;
+mod tool_info;
+mod toolbox;
+mod typed_tool;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_core::{
-    ClientLook, Effect, EffectTarget, InvalidCall, Permit, Planner, ToolCall, ToolOutput,
+    CallPermit, ClientLook, Effect, EffectTarget, InvalidCall, PermitTerms, Planner, ToolCall,
+    ToolOutput,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::rehearsal::{RehearsalError, StagedRehearsal};
+pub use self::needs_approval::NeedsApproval;
+pub use self::tool_info::ToolInfo;
+pub use self::toolbox::Toolbox;
+
+pub(crate) use self::typed_tool::{AsyncTool, BlockingTool, ToolAdapter, TypedTool};
+use crate::sandbox::rehearsal::{RehearsalError, StagedRehearsal};
+use crate::tool_error::ToolError;
+
+/// What a tool answers that is not asked by a client, or not tried out.
+const NO_CLIENT_LOOK: &str = "nothing has to be said of this call";
+const NO_REHEARSAL: &str = "only commands are tried out";
 
 /// Something a model can call.
 ///
@@ -37,7 +52,7 @@ pub trait Tool: Planner {
 
     /// Returns what this machine says of a call that it would run for a server. May read files.
     fn client_look(&self, _call: &ToolCall) -> Result<ClientLook, InvalidCall> {
-        Err(InvalidCall("nothing has to be said of this call".to_owned()))
+        Err(InvalidCall(NO_CLIENT_LOOK.to_owned()))
     }
 
     /// Runs what the permit gives leave for. [`run()`] calls this, and nobody else can.
@@ -57,7 +72,7 @@ pub trait Tool: Planner {
         _call: &ToolCall,
         _cancel: CancellationToken,
     ) -> Result<StagedRehearsal, RehearsalError> {
-        Err(RehearsalError("only commands are tried out".to_owned()))
+        Err(RehearsalError(NO_REHEARSAL.to_owned()))
     }
 
     /// Returns whether calls of this tool can be tried out at all.
@@ -66,10 +81,11 @@ pub trait Tool: Planner {
     }
 }
 
-/// A permit whose call was planned once more, just now, and would still do what was judged.
+/// A permit whose call was planned once more, just now, and would still do what was judged. It was given
+/// by this gate or, on a client, by that of a server.
 // INVARIANT: only `run()` makes one.
 #[derive(Debug)]
-pub struct VerifiedPermit(Permit);
+pub struct VerifiedPermit(PermitTerms);
 
 impl VerifiedPermit {
     /// Checks that where a path leads is what was judged.
@@ -99,75 +115,10 @@ impl VerifiedPermit {
 }
 
 impl std::ops::Deref for VerifiedPermit {
-    type Target = Permit;
+    type Target = PermitTerms;
 
-    fn deref(&self) -> &Permit {
+    fn deref(&self) -> &PermitTerms {
         &self.0
-    }
-}
-
-/// Why a tool could not do its work. The whole text goes to the model, causes included.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// The call cannot run as it was made.
-    #[error(transparent)]
-    Invalid(#[from] InvalidCall),
-    /// A file is no longer the one the decision was bound to.
-    #[error("`{path}` has changed since it was approved; read it again and make the change anew")]
-    Drift {
-        /// The path as the call gives it.
-        path: String,
-    },
-    /// The call would no longer do what was judged.
-    #[error(
-        "what this call reaches has changed since it was judged (a link or folder moved); make the call again"
-    )]
-    Moved,
-    /// The command would no longer do what it did in its rehearsal.
-    #[error("what the command does has changed since it was rehearsed")]
-    OutOfDate,
-    /// The run was cancelled.
-    #[error("interrupted before it was done")]
-    Interrupted,
-    /// The machine said no.
-    #[error("could not {doing} `{path}`: {cause}")]
-    Io {
-        /// What was tried: `read`, `write`, …
-        doing: &'static str,
-        /// The path as the call gives it.
-        path: String,
-        /// What the machine said.
-        cause: io::Error,
-    },
-    /// It failed in the middle, and not all that was done before could be taken back.
-    #[error("{why}; of what was done before, these could not be put back: {}", left.join(", "))]
-    HalfDone {
-        /// What failed.
-        why: String,
-        /// The paths as the call gives them.
-        left: Vec<String>,
-    },
-    /// The tool itself broke: a fault of ours.
-    #[error("the tool broke while it worked; whether it had an effect is unknown")]
-    Broken,
-}
-
-impl ToolError {
-    /// Returns the error of a call that cannot run as it was made.
-    pub(crate) fn invalid(text: impl Into<String>) -> Self {
-        Self::Invalid(InvalidCall(text.into()))
-    }
-
-    /// Returns a stable word for programs, to go with the text.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Invalid(_) => "invalid",
-            Self::Drift { .. } | Self::Moved | Self::OutOfDate => "drift",
-            Self::Interrupted => "interrupted",
-            Self::Io { .. } => "io",
-            Self::HalfDone { .. } => "half_done",
-            Self::Broken => "broken",
-        }
     }
 }
 
@@ -177,24 +128,24 @@ impl ToolError {
 /// so the call is planned once more, and anything but the judged effects is refused.
 pub async fn run(
     tool: Arc<dyn Tool>,
-    permit: Permit,
+    permit: impl CallPermit,
     cancel: CancellationToken,
 ) -> Result<ToolOutput, ToolError> {
     // Leave was given for what was seen, not for running it.
     if permit.rehearsal().is_some() {
         return Err(ToolError::OutOfDate);
     }
-    let permit = cleared(&tool, permit).await?;
+    let permit = verify_permit(&tool, permit).await?;
     tool.run(permit, cancel).await
 }
 
 /// Makes what a rehearsal did real, on a permit that was given for just that.
 pub async fn keep_rehearsed(
     tool: Arc<dyn Tool>,
-    permit: Permit,
+    permit: impl CallPermit,
     staged: StagedRehearsal,
 ) -> Result<ToolOutput, ToolError> {
-    let VerifiedPermit(permit) = cleared(&tool, permit).await?;
+    let VerifiedPermit(permit) = verify_permit(&tool, permit).await?;
     let keeping = tokio::task::spawn_blocking(move || match permit.rehearsal() {
         Some(agreed) => staged.keep(agreed),
         None => Err(ToolError::OutOfDate),
@@ -202,70 +153,18 @@ pub async fn keep_rehearsed(
     keeping.await.map_err(|_| ToolError::Broken)?
 }
 
-async fn cleared(tool: &Arc<dyn Tool>, permit: Permit) -> Result<VerifiedPermit, ToolError> {
+async fn verify_permit(
+    tool: &Arc<dyn Tool>,
+    permit: impl CallPermit,
+) -> Result<VerifiedPermit, ToolError> {
     let planner = tool.clone();
     let checking = tokio::task::spawn_blocking(move || {
         let plan = planner.plan(permit.call())?;
         if plan.effects == permit.effects() {
-            Ok(VerifiedPermit(permit))
+            Ok(VerifiedPermit(permit.into_terms()))
         } else {
             Err(ToolError::Moved)
         }
     });
     checking.await.map_err(|_| ToolError::Broken)?
-}
-
-type ConditionFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
-
-/// Whether a tool asks before it runs: a plain flag, or a look at the parameters.
-#[derive(Clone)]
-pub struct NeedsApproval(ApprovalCondition);
-
-#[derive(Clone)]
-enum ApprovalCondition {
-    Flag(bool),
-    Predicate(Arc<dyn Fn(Value) -> ConditionFuture + Send + Sync>),
-}
-
-impl NeedsApproval {
-    /// Returns the rule that looks at the parameters.
-    pub fn when(predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
-        let predicate = Arc::new(predicate);
-        Self::when_async(move |params| {
-            let predicate = Arc::clone(&predicate);
-            async move { predicate(&params) }
-        })
-    }
-
-    /// Returns the rule that looks at the parameters and may wait for something.
-    pub fn when_async<F, A>(predicate: F) -> Self
-    where
-        F: Fn(Value) -> A + Send + Sync + 'static,
-        A: Future<Output = bool> + Send + 'static,
-    {
-        Self(ApprovalCondition::Predicate(Arc::new(move |params| Box::pin(predicate(params)))))
-    }
-
-    /// Returns what the rule says of a call with these parameters.
-    pub async fn applies_to(&self, params: &Value) -> bool {
-        match &self.0 {
-            ApprovalCondition::Flag(asks) => *asks,
-            ApprovalCondition::Predicate(predicate) => predicate(params.clone()).await,
-        }
-    }
-}
-
-impl From<bool> for NeedsApproval {
-    fn from(asks: bool) -> Self {
-        Self(ApprovalCondition::Flag(asks))
-    }
-}
-
-impl fmt::Debug for NeedsApproval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            ApprovalCondition::Flag(asks) => write!(f, "NeedsApproval({asks})"),
-            ApprovalCondition::Predicate(_) => f.write_str("NeedsApproval(…)"),
-        }
-    }
 }

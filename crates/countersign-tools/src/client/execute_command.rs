@@ -1,6 +1,6 @@
 //! `execute_command`: a program with its words, run on the client without a shell.
 //!
-//! The words are judged as a command line that says exactly them, so that the same floors and rules
+//! The words are judged as a command line that says exactly them, so that the same hard denials and rules
 //! hold as for a shell. The server knows nothing of the machine but what the client says of it: until it
 //! has said what a program is, nothing is proven harmless.
 
@@ -9,7 +9,6 @@ mod remote_machine;
 
 use std::fmt;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,23 +17,22 @@ use async_trait::async_trait;
 use countersign_core::shell::{self, CommandAnalysis, Machine as _, PartFinding};
 use countersign_core::{
     CallPlan, ClientLook, ClientReadCommand, CommandPreview, Effect, ExecutionId, InvalidCall,
-    Planner, Preview, ToolCall, ToolOutput,
+    Preview, ToolCall, ToolOutput,
 };
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::command_input::ExecuteCommandInput;
 use super::ClientSide;
 use super::report::ClientToolReport;
 use super::side::PathUse;
-use crate::child_command::{self, ChildCommand};
-use crate::escape::escape_to_line;
-use crate::machine::LocalMachine;
-use crate::process::{self, Environment, FinishedProcess, ProcessEnd, ProcessLaunch};
+use crate::files::disk;
+use crate::files::escape::escape_to_line;
+use crate::machine::process::{FinishedProcess, ProcessEnd};
+use crate::machine::{Environment, LocalMachine};
 use crate::sandbox::{IsolationLevel, Sandbox, SandboxedCommand};
-use crate::text::format_duration;
-use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
-use crate::{disk, input};
+use crate::tool::child_command::ChildCommand;
+use crate::tool::{AsyncTool, ToolAdapter, TypedTool, VerifiedPermit};
+use crate::tool_error::ToolError;
 
 const DESCRIPTION: &str = "\
 Runs a program in the project's folder and returns its output and exit code.
@@ -52,13 +50,15 @@ everything it started is ended and you get the output so far.
 const OUTPUT_LIMIT: usize = 30_000;
 
 /// The client's tool that runs a program.
+pub type ExecuteCommand = ToolAdapter<ExecuteCommandTool>;
+
+/// How [`ExecuteCommand`] plans, previews and runs a call.
 #[derive(Clone, Debug)]
-pub struct ExecuteCommand {
+pub struct ExecuteCommandTool {
     side: ClientSide,
     environment: Environment,
     call_env: Vec<(String, String)>,
     listener: Option<OutputListener>,
-    needs_approval: NeedsApproval,
     sandbox: Sandbox,
 }
 
@@ -87,79 +87,70 @@ impl fmt::Debug for OutputListener {
 impl ExecuteCommand {
     /// Returns the tool for a project's folder, asking before it runs.
     pub fn new(side: impl Into<ClientSide>) -> Self {
-        Self {
+        let tool = ExecuteCommandTool {
             side: side.into(),
             environment: Environment::default(),
             call_env: Vec::new(),
             listener: None,
-            needs_approval: true.into(),
             sandbox: Sandbox::off(),
-        }
+        };
+        Self::for_tool(tool, true)
     }
 
     /// Runs programs inside a sandbox of the client's machine.
     #[must_use]
-    pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
-        Self { sandbox, ..self }
+    pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.tool.sandbox = sandbox;
+        self
     }
 
     /// Sets the environment that programs see on the client's machine: this and nothing else.
     #[must_use]
-    pub fn with_environment(self, environment: Environment) -> Self {
-        Self { environment, ..self }
+    pub fn with_environment(mut self, environment: Environment) -> Self {
+        self.tool.environment = environment;
+        self
     }
 
     /// Sets variables that the call brings along.
     #[must_use]
-    pub fn with_call_env(self, call_env: Vec<(String, String)>) -> Self {
-        Self { call_env, ..self }
+    pub fn with_call_env(mut self, call_env: Vec<(String, String)>) -> Self {
+        self.tool.call_env = call_env;
+        self
     }
 
     /// Sets who hears the output while a program runs.
     #[must_use]
-    pub fn with_listener(self, listener: OutputListener) -> Self {
-        Self { listener: Some(listener), ..self }
+    pub fn with_listener(mut self, listener: OutputListener) -> Self {
+        self.tool.listener = Some(listener);
+        self
     }
+}
 
-    /// Sets whether it asks before it runs.
-    #[must_use]
-    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
-        Self { needs_approval: needs_approval.into(), ..self }
-    }
-
-    fn read(&self, call: &ToolCall) -> Result<(ExecuteCommandInput, PathBuf), InvalidCall> {
-        let input: ExecuteCommandInput = input::parse(call)?;
-        input.check()?;
-        let cwd = match &input.cwd {
-            Some(cwd) => self.side.find(cwd, PathUse::Look)?.path,
-            None => self.side.root().to_owned(),
-        };
-        Ok((input, cwd))
-    }
-
+impl ExecuteCommandTool {
     /// Returns how the program is started: inside, with what was judged here.
-    async fn confined(
+    async fn confine(
         &self,
         permit: &VerifiedPermit,
         input: &ExecuteCommandInput,
         cwd: &Path,
         cancel: &CancellationToken,
     ) -> Result<SandboxedCommand, ToolError> {
-        let workspace = self.side.check_runs(self.name())?;
+        let workspace = self.side.check_runs(Self::NAME)?;
         let environment = self.environment.with(&self.call_env);
         let program = match self.sandbox.level() {
             IsolationLevel::None => program(&input.command, cwd),
             // Inside, only the launcher would hear that it is not there.
-            _ => child_command::program(&input.command, cwd, &environment)
-                .ok_or_else(|| not_started(&input.command, io::ErrorKind::NotFound.into()))?,
+            _ => environment
+                .find_program(&input.command, cwd)
+                .ok_or_else(|| not_started_error(&input.command, io::ErrorKind::NotFound.into()))?,
         };
         let arguments = input.args.clone();
         let child = ChildCommand { program, arguments, cwd: cwd.to_owned(), environment };
         let view = child.view(workspace, permit);
-        Ok(child.confined(&self.sandbox, view, cancel).await?.left_by(LEAVING))
+        Ok(child.confine(&self.sandbox, view, cancel).await?.left_by(LEAVING))
     }
 
-    fn understood(&self, line: &str, cwd: &Path) -> CommandAnalysis {
+    fn analyse_command(&self, line: &str, cwd: &Path) -> CommandAnalysis {
         let env = &self.call_env;
         let Some(workspace) = self.side.workspace() else {
             return remote_machine::analyse_remote_command(&self.side, env, line, cwd);
@@ -170,11 +161,32 @@ impl ExecuteCommand {
     }
 }
 
-impl Planner for ExecuteCommand {
-    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
-        self.side.check_look()?;
-        let (input, cwd) = self.read(call)?;
-        let understood = self.understood(&input.line(), &cwd);
+impl TypedTool for ExecuteCommandTool {
+    const NAME: &'static str = "execute_command";
+    const DESCRIPTION: &'static str = DESCRIPTION;
+
+    type Input = ExecuteCommandInput;
+    type CheckedInput = (ExecuteCommandInput, PathBuf);
+
+    fn check(
+        &self,
+        input: ExecuteCommandInput,
+        _: &ToolCall,
+    ) -> Result<Self::CheckedInput, InvalidCall> {
+        input.check()?;
+        let cwd = match &input.cwd {
+            Some(cwd) => self.side.find(cwd, PathUse::Look)?.path,
+            None => self.side.root().to_owned(),
+        };
+        Ok((input, cwd))
+    }
+
+    fn plan(
+        &self,
+        (input, cwd): Self::CheckedInput,
+        _: &ToolCall,
+    ) -> Result<CallPlan, InvalidCall> {
+        let understood = self.analyse_command(&input.line(), &cwd);
         let argv: Vec<String> = input.words().cloned().collect();
         let summary = format!("Run `{}` on the client", escape_to_line(&argv.join(" ")));
         // On the server a reader is what it reads; on the client's machine a program is a program.
@@ -187,53 +199,46 @@ impl Planner for ExecuteCommand {
         }
         effects.extend(understood.effects);
         effects.extend(
-            understood.floors.into_iter().map(|floor| Effect::Forbidden { why: floor.reason }),
+            understood.denials.into_iter().map(|denial| Effect::Forbidden { why: denial.reason }),
         );
         let canonical = understood.canonical.filter(|_| is_reader);
         Ok(CallPlan { commands: understood.parts, canonical, ..CallPlan::new(effects, summary) })
     }
 
-    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
-        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
-    }
-
-    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
-        let (input, cwd) = self.read(call)?;
+    fn preview(
+        &self,
+        (input, cwd): Self::CheckedInput,
+        _: &ToolCall,
+    ) -> Result<Preview, InvalidCall> {
         let command = input.line();
         Ok(Preview::Command(CommandPreview {
             canonical: None,
             parts: Vec::new(),
             rehearsal: None,
-            warnings: self.understood(&command, &cwd).warnings,
+            warnings: self.analyse_command(&command, &cwd).warnings,
             cwd: self.side.shown_path(&cwd).unwrap_or_else(|| cwd.display().to_string()),
             description: None,
             timeout_ms: input.time_limit() * 1000,
             command,
         }))
     }
-}
 
-#[async_trait]
-impl Tool for ExecuteCommand {
-    fn name(&self) -> &'static str {
-        "execute_command"
+    fn read(&self, call: &ToolCall) -> Result<Self::CheckedInput, InvalidCall> {
+        self.side.check_look()?;
+        self.check(Self::parse(call)?, call)
     }
 
-    fn description(&self) -> &str {
-        DESCRIPTION
-    }
-
-    fn input_schema(&self) -> Value {
-        input::schema_of::<ExecuteCommandInput>()
+    fn with_client_look(&self, look: &ClientLook) -> Option<Self> {
+        Some(Self { side: self.side.with_look(look), ..self.clone() })
     }
 
     fn client_look(&self, call: &ToolCall) -> Result<ClientLook, InvalidCall> {
         let look = self.side.empty_look();
         let Some(workspace) = self.side.workspace() else { return Ok(look) };
         let (input, cwd) = self.read(call)?;
-        let understood = self.understood(&input.line(), &cwd);
-        if let Some(floor) = understood.floors.into_iter().next() {
-            return Err(InvalidCall(floor.reason));
+        let understood = self.analyse_command(&input.line(), &cwd);
+        if let Some(denial) = understood.denials.into_iter().next() {
+            return Err(InvalidCall(denial.reason));
         }
         let reads = understood.parts.iter().all(|part| part.finding == PartFinding::ReadOnly)
             && understood.effects.iter().all(Effect::is_read_only);
@@ -244,22 +249,21 @@ impl Tool for ExecuteCommand {
         let command = program.map(|program| ClientReadCommand { program, effects });
         Ok(ClientLook { command, ..look })
     }
+}
 
-    async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.applies_to(params).await
-    }
-
+#[async_trait]
+impl AsyncTool for ExecuteCommandTool {
     async fn run(
         &self,
         permit: VerifiedPermit,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        self.side.check_runs(self.name())?;
+        self.side.check_runs(Self::NAME)?;
         if cancel.is_cancelled() {
             return Err(ToolError::Interrupted);
         }
         // What the server let pass, it judged without seeing where the links of this machine lead.
-        if let Some(why) = permit.effects().iter().find_map(forbidden) {
+        if let Some(why) = permit.effects().iter().find_map(find_refusal) {
             return Err(ToolError::invalid(format!("the client does not run this: {why}")));
         }
         let (input, cwd) = self.read(permit.call())?;
@@ -274,23 +278,16 @@ impl Tool for ExecuteCommand {
             }
         };
         let time_limit = Duration::from_secs(input.time_limit());
-        let confined = self.confined(&permit, &input, &cwd, &cancel).await?;
-        let launch = ProcessLaunch {
-            program: confined.program(),
-            arguments: &confined.arguments().iter().map(String::as_str).collect::<Vec<_>>(),
-            cwd: &cwd,
-            environment: confined.environment(),
-            time_limit,
-            keep: OUTPUT_LIMIT / 2,
-            listener: self.listener.is_some().then_some(&heard),
-        };
-        let started = process::run_watched(launch, confined.watch(), &cancel).await;
-        let ended = started.map_err(|error| not_started(&input.command, error))?;
+        let confined = self.confine(&permit, &input, &cwd, &cancel).await?;
+        let listener = self.listener.is_some().then_some(&heard as _);
+        let running = confined.run(&cwd, time_limit, OUTPUT_LIMIT / 2, listener, &cancel);
+        let started = running.await;
+        let ended = started.map_err(|error| not_started_error(&input.command, error))?;
         report(ended, time_limit, &confined)
     }
 }
 
-fn forbidden(effect: &Effect) -> Option<&str> {
+fn find_refusal(effect: &Effect) -> Option<&str> {
     match effect {
         Effect::Forbidden { why } => Some(why),
         _ => None,
@@ -302,7 +299,7 @@ fn program(command: &str, cwd: &Path) -> PathBuf {
     if command.contains('/') { cwd.join(command) } else { PathBuf::from(command) }
 }
 
-fn not_started(command: &str, cause: io::Error) -> ToolError {
+fn not_started_error(command: &str, cause: io::Error) -> ToolError {
     if cause.kind() == io::ErrorKind::NotFound {
         return ToolError::invalid(format!("Command not found: {command}"));
     }
@@ -314,19 +311,10 @@ fn report(
     time_limit: Duration,
     confined: &SandboxedCommand,
 ) -> Result<ToolOutput, ToolError> {
-    let (exit_code, closing) = match ended.end {
-        ProcessEnd::Cancelled => return Err(ToolError::Interrupted),
-        ProcessEnd::TimedOut => {
-            (None, Some(format!("Command timed out after {}", format_duration(time_limit))))
-        }
-        ProcessEnd::Exited(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => (Some(code), None),
-            (None, Some(signal)) => {
-                (None, Some(format!("Ended by {}", process::signal_name(signal))))
-            }
-            (None, None) => (None, Some("Ended in an unknown way".to_owned())),
-        },
-    };
+    if ended.end == ProcessEnd::Cancelled {
+        return Err(ToolError::Interrupted);
+    }
+    let (exit_code, closing) = (ended.end.exit_code(), ended.end.without_exit_code(time_limit));
     let exceeded = ended.exceeded;
     let (stdout, mut stderr) = ended.texts(OUTPUT_LIMIT);
     // What a program prints that succeeds is seldom about walls.

@@ -1,25 +1,22 @@
 //! `list_directory`: what is in a folder of the client's project.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use async_trait::async_trait;
 use countersign_core::{
-    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ClientSide;
 use super::report::{ClientEntryKind, ClientFolderEntry, ClientToolReport, in_words};
 use super::side::PathUse;
-use crate::blocking::blocking;
-use crate::disk::{self, DiskError, FolderEntry};
-use crate::escape::{escape_invisible, escape_to_line};
-use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
-use crate::{input, path_effects};
+use crate::files::disk::{self, DiskError, FolderEntry};
+use crate::files::escape::{escape_invisible, escape_to_line};
+use crate::files::path_effects;
+use crate::tool::{BlockingTool, ToolAdapter, TypedTool, VerifiedPermit};
+use crate::tool_error::ToolError;
 
 /// How many entries of a folder are given.
 const MOST: usize = 5_000;
@@ -32,15 +29,17 @@ Lists what is in a folder of the project, one name per line, folders with a slas
 - Of a folder with more than 5000 entries you get the first, by name.";
 
 /// The client's tool that lists a folder.
+pub type ListDirectory = ToolAdapter<ListDirectoryTool>;
+
+/// How [`ListDirectory`] plans, previews and runs a call.
 #[derive(Clone, Debug)]
-pub struct ListDirectory {
+pub struct ListDirectoryTool {
     side: ClientSide,
-    needs_approval: NeedsApproval,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListDirectoryInput {
+pub(crate) struct ListDirectoryInput {
     /// The path of the folder, relative to the project's folder; `.` is that folder itself.
     path: String,
 }
@@ -48,25 +47,31 @@ struct ListDirectoryInput {
 impl ListDirectory {
     /// Returns the tool for a project's folder, not asking before it runs.
     pub fn new(side: impl Into<ClientSide>) -> Self {
-        Self { side: side.into(), needs_approval: false.into() }
-    }
-
-    /// Sets whether it asks before it runs.
-    #[must_use]
-    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
-        Self { needs_approval: needs_approval.into(), ..self }
-    }
-
-    fn read(&self, call: &ToolCall) -> Result<(ListDirectoryInput, EffectTarget), InvalidCall> {
-        let input: ListDirectoryInput = input::parse(call)?;
-        let target = self.side.find(&input.path, PathUse::Look)?;
-        Ok((input, target))
+        Self::for_tool(ListDirectoryTool { side: side.into() }, false)
     }
 }
 
-impl Planner for ListDirectory {
-    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
-        let (ListDirectoryInput { path }, target) = self.read(call)?;
+impl TypedTool for ListDirectoryTool {
+    const NAME: &'static str = "list_directory";
+    const DESCRIPTION: &'static str = DESCRIPTION;
+
+    type Input = ListDirectoryInput;
+    type CheckedInput = (ListDirectoryInput, EffectTarget);
+
+    fn check(
+        &self,
+        input: ListDirectoryInput,
+        _: &ToolCall,
+    ) -> Result<Self::CheckedInput, InvalidCall> {
+        let target = self.side.find(&input.path, PathUse::Look)?;
+        Ok((input, target))
+    }
+
+    fn plan(
+        &self,
+        (ListDirectoryInput { path }, target): Self::CheckedInput,
+        _: &ToolCall,
+    ) -> Result<CallPlan, InvalidCall> {
         let summary = format!("List `{}` on the client", escape_to_line(&path));
         let effect = match self.side.workspace() {
             Some(_) => path_effects::read_effect(&path, target)?,
@@ -75,61 +80,35 @@ impl Planner for ListDirectory {
         Ok(CallPlan::new(vec![effect], summary))
     }
 
-    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
-        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
-    }
-
-    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
-        self.read(call)?;
-        Ok(input::as_preview(call))
+    fn with_client_look(&self, look: &ClientLook) -> Option<Self> {
+        Some(Self { side: self.side.with_look(look) })
     }
 }
 
-#[async_trait]
-impl Tool for ListDirectory {
-    fn name(&self) -> &'static str {
-        "list_directory"
-    }
-
-    fn description(&self) -> &str {
-        DESCRIPTION
-    }
-
-    fn input_schema(&self) -> Value {
-        input::schema_of::<ListDirectoryInput>()
-    }
-
-    async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.applies_to(params).await
-    }
-
-    async fn run(
+impl BlockingTool for ListDirectoryTool {
+    fn run_blocking(
         &self,
-        permit: VerifiedPermit,
-        cancel: CancellationToken,
+        (ListDirectoryInput { path }, target): Self::CheckedInput,
+        permit: &VerifiedPermit,
+        cancel: &CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        self.side.check_runs(self.name())?;
-        let tool = self.clone();
-        blocking(&cancel, move |cancel| {
-            let (ListDirectoryInput { path }, target) = tool.read(permit.call())?;
-            permit.check_reach(&target)?;
-            let found = disk::list(&target.path, || cancel.is_cancelled());
-            let found = found.map_err(|error| match error {
-                DiskError::NoFolder => ToolError::invalid(format!(
-                    "`{path}` is a file, not a folder; read_file shows what is in it"
-                )),
-                other => in_words(other, &path),
-            })?;
-            if cancel.is_cancelled() {
-                return Err(ToolError::Interrupted);
-            }
-            listed(found).output()
-        })
-        .await
+        self.side.check_runs(Self::NAME)?;
+        permit.check_reach(&target)?;
+        let found = disk::list(&target.path, || cancel.is_cancelled());
+        let found = found.map_err(|error| match error {
+            DiskError::NoFolder => ToolError::invalid(format!(
+                "`{path}` is a file, not a folder; read_file shows what is in it"
+            )),
+            other => in_words(other, &path),
+        })?;
+        if cancel.is_cancelled() {
+            return Err(ToolError::Interrupted);
+        }
+        report_entries(found).output()
     }
 }
 
-fn listed(mut found: Vec<FolderEntry>) -> ClientToolReport {
+fn report_entries(mut found: Vec<FolderEntry>) -> ClientToolReport {
     found.sort_by(|one, other| one.name.cmp(&other.name));
     let left = found.len().saturating_sub(MOST);
     found.truncate(MOST);

@@ -1,26 +1,23 @@
 //! `read_file`: a file of the client's project.
 
 use std::io::Read as _;
-use std::sync::Arc;
 
-use async_trait::async_trait;
 use countersign_core::{
-    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, Planner, Preview, ToolCall, ToolOutput,
+    CallPlan, ClientLook, Effect, EffectTarget, InvalidCall, ToolCall, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::report::{ClientToolReport, in_words};
 use super::side::PathUse;
 use super::{CONTENT_LIMIT, ClientSide};
-use crate::blocking::blocking;
-use crate::disk::{self, DiskError};
-use crate::escape::escape_to_line;
-use crate::text::DecodedText;
-use crate::tool::{NeedsApproval, Tool, ToolError, VerifiedPermit};
-use crate::{input, path_effects};
+use crate::files::disk::{self, DiskError};
+use crate::files::escape::escape_to_line;
+use crate::files::path_effects;
+use crate::files::text::DecodedText;
+use crate::tool::{BlockingTool, ToolAdapter, TypedTool, VerifiedPermit};
+use crate::tool_error::ToolError;
 
 const DESCRIPTION: &str = "\
 Reads a text file of the project and returns its content.
@@ -32,15 +29,17 @@ take a part of it with execute_command (`head`, `sed -n`).
 - It reads files only: use list_directory to see what is in a folder.";
 
 /// The client's tool that reads a file.
+pub type ReadFile = ToolAdapter<ReadFileTool>;
+
+/// How [`ReadFile`] plans, previews and runs a call.
 #[derive(Clone, Debug)]
-pub struct ReadFile {
+pub struct ReadFileTool {
     side: ClientSide,
-    needs_approval: NeedsApproval,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReadFileInput {
+pub(crate) struct ReadFileInput {
     /// The path of the file, relative to the project's folder.
     path: String,
 }
@@ -48,25 +47,27 @@ struct ReadFileInput {
 impl ReadFile {
     /// Returns the tool for a project's folder, not asking before it runs.
     pub fn new(side: impl Into<ClientSide>) -> Self {
-        Self { side: side.into(), needs_approval: false.into() }
-    }
-
-    /// Sets whether it asks before it runs.
-    #[must_use]
-    pub fn with_needs_approval(self, needs_approval: impl Into<NeedsApproval>) -> Self {
-        Self { needs_approval: needs_approval.into(), ..self }
-    }
-
-    fn read(&self, call: &ToolCall) -> Result<(ReadFileInput, EffectTarget), InvalidCall> {
-        let input: ReadFileInput = input::parse(call)?;
-        let target = self.side.find(&input.path, PathUse::Look)?;
-        Ok((input, target))
+        Self::for_tool(ReadFileTool { side: side.into() }, false)
     }
 }
 
-impl Planner for ReadFile {
-    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
-        let (ReadFileInput { path }, target) = self.read(call)?;
+impl TypedTool for ReadFileTool {
+    const NAME: &'static str = "read_file";
+    const DESCRIPTION: &'static str = DESCRIPTION;
+
+    type Input = ReadFileInput;
+    type CheckedInput = (ReadFileInput, EffectTarget);
+
+    fn check(&self, input: ReadFileInput, _: &ToolCall) -> Result<Self::CheckedInput, InvalidCall> {
+        let target = self.side.find(&input.path, PathUse::Look)?;
+        Ok((input, target))
+    }
+
+    fn plan(
+        &self,
+        (ReadFileInput { path }, target): Self::CheckedInput,
+        _: &ToolCall,
+    ) -> Result<CallPlan, InvalidCall> {
         let summary = format!("Read `{}` on the client", escape_to_line(&path));
         let effect = match self.side.workspace() {
             Some(_) => path_effects::read_effect(&path, target)?,
@@ -75,47 +76,21 @@ impl Planner for ReadFile {
         Ok(CallPlan::new(vec![effect], summary))
     }
 
-    fn with_client_look(&self, look: &ClientLook) -> Option<Arc<dyn Planner>> {
-        Some(Arc::new(Self { side: self.side.with_look(look), ..self.clone() }))
-    }
-
-    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
-        self.read(call)?;
-        Ok(input::as_preview(call))
+    fn with_client_look(&self, look: &ClientLook) -> Option<Self> {
+        Some(Self { side: self.side.with_look(look) })
     }
 }
 
-#[async_trait]
-impl Tool for ReadFile {
-    fn name(&self) -> &'static str {
-        "read_file"
-    }
-
-    fn description(&self) -> &str {
-        DESCRIPTION
-    }
-
-    fn input_schema(&self) -> Value {
-        input::schema_of::<ReadFileInput>()
-    }
-
-    async fn needs_approval(&self, params: &Value) -> bool {
-        self.needs_approval.applies_to(params).await
-    }
-
-    async fn run(
+impl BlockingTool for ReadFileTool {
+    fn run_blocking(
         &self,
-        permit: VerifiedPermit,
-        cancel: CancellationToken,
+        (ReadFileInput { path }, target): Self::CheckedInput,
+        permit: &VerifiedPermit,
+        _: &CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        self.side.check_runs(self.name())?;
-        let tool = self.clone();
-        blocking(&cancel, move |_| {
-            let (ReadFileInput { path }, target) = tool.read(permit.call())?;
-            permit.check_reach(&target)?;
-            ClientToolReport::from_text(content(&path, &target)?).output()
-        })
-        .await
+        self.side.check_runs(Self::NAME)?;
+        permit.check_reach(&target)?;
+        ClientToolReport::from_text(content(&path, &target)?).output()
     }
 }
 

@@ -3,9 +3,9 @@
 use countersign_core::ToolOutput;
 use serde::Serialize;
 
-use crate::disk::DiskError;
-use crate::text::size;
-use crate::tool::ToolError;
+use crate::files::disk::DiskError;
+use crate::files::text::size;
+use crate::tool_error::ToolError;
 
 /// The result of one call, as it goes over the wire.
 #[derive(Debug, Default, Serialize)]

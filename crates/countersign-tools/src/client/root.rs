@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use countersign_core::{EffectTarget, InvalidCall, PathClass, SensitiveKind, WorkspaceSide};
 
-use crate::escape::escape_to_line;
-use crate::path;
+use crate::files::escape::escape_to_line;
+use crate::files::path;
 
 /// The project's folder on the client's machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use countersign_core::{ClientLook, EffectTarget, InvalidCall, SensitiveKind, WorkspaceSide};
 
 use super::ClientRoot;
-use crate::escape::escape_to_line;
-use crate::tool::ToolError;
-use crate::workspace::{NotAFolder, Workspace};
+use crate::files::escape::escape_to_line;
+use crate::files::workspace::{NotAFolder, Workspace};
+use crate::tool_error::ToolError;
 
 /// Where a client's tool stands: at the server, or on the machine whose files it is about.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::process::Environment;
+use crate::machine::Environment;
 use crate::sandbox::NetworkAccess;
 
 /// What is known of a launcher.

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::declaration::{ANY_HOST, McpProgramDeclaration, McpServerDeclaration};
 use super::{cache, pin};
-use crate::child_command;
-use crate::process::Environment;
+use crate::files::workspace::Workspace;
+use crate::machine::Environment;
 use crate::sandbox::{
     ChildView, CommandSpec, IsolationLevel, NetworkAccess, Sandbox, SandboxedCommand,
 };
-use crate::workspace::Workspace;
 
 /// What the programs of MCP servers are confined by.
 #[derive(Clone, Debug)]
@@ -84,8 +83,7 @@ impl McpConfinement {
             return Err(io::Error::other(format!("the sandbox is required here, and {why}")));
         }
         let missing = || io::Error::new(io::ErrorKind::NotFound, "there is no such program");
-        let program =
-            child_command::program(&declared.command, root, environment).ok_or_else(missing)?;
+        let program = environment.find_program(&declared.command, root).ok_or_else(missing)?;
         let start =
             CommandSpec { program: &program, arguments: &declared.args, cwd: root, environment };
         let home = environment.get("HOME").map(Path::new);

@@ -24,7 +24,8 @@ use tokio::time::timeout;
 use super::confinement::McpConfinement;
 use super::declaration::{McpServerDeclaration, McpUrlDeclaration};
 use super::pin::McpToolPin;
-use crate::process::{CompanionProcess, Environment};
+use crate::machine::Environment;
+use crate::sandbox::CompanionProcess;
 
 /// How long a server may take to be ready, and to list its tools.
 const READY: Duration = Duration::from_secs(30);

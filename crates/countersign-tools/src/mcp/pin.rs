@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::declaration::{McpProgramDeclaration, McpServerDeclaration};
-use crate::child_command;
-use crate::process::Environment;
+use crate::machine::Environment;
 
 /// Above this many bytes a file is not pinned: it cannot be one that is run.
 const FILE_LIMIT: u64 = 1024 * 1024 * 1024;
@@ -113,8 +112,7 @@ pub(super) fn files(
         let why = format!("there is no program `{}`", declared.command);
         io::Error::new(ErrorKind::NotFound, why)
     };
-    let program =
-        child_command::program(&declared.command, root, environment).ok_or_else(missing)?;
+    let program = environment.find_program(&declared.command, root).ok_or_else(missing)?;
     let files = std::iter::once(program).chain(words(declared, root));
     files.map(|path| Ok((path.clone(), digest(&path)?))).collect()
 }

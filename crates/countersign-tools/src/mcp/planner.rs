@@ -3,7 +3,7 @@
 use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall};
 use serde_json::Value;
 
-use crate::input;
+use crate::tool::input;
 
 /// Above this many characters a name is refused.
 const NAME_LIMIT: usize = 128;

@@ -13,9 +13,9 @@ use super::connection::{McpConnection, McpError};
 use super::declaration::{McpDeclarationError, McpServerDeclaration, parse_declarations};
 use super::pin::{self, McpPinFile, McpServerPin, McpToolPin};
 use super::tool::PinnedServerTool;
-use crate::process::Environment;
-use crate::tool::ToolError;
-use crate::toolbox::Toolbox;
+use crate::machine::Environment;
+use crate::tool::Toolbox;
+use crate::tool_error::ToolError;
 
 /// The file in a workspace that declares servers, beside its rules.
 const WORKSPACE_FILE: &str = "countersign.toml";
@@ -168,7 +168,7 @@ impl McpServers {
     ) -> Result<CallToolResult, ToolError> {
         let connection = self.connection(root, server, tool).await?;
         let called = connection.call(&tool.name, arguments).await;
-        called.map_err(|error| failed("use the MCP server", server, &error))
+        called.map_err(|error| call_failed_error("use the MCP server", server, &error))
     }
 
     /// Returns where to call a tool: the server runs, and it and the tool are what they should be.
@@ -190,10 +190,14 @@ impl McpServers {
         };
         if running.connection.is_stale() {
             let listed = running.connection.tools().await;
-            running.tools = listed.map_err(|error| failed("use the MCP server", server, &error))?;
+            running.tools =
+                listed.map_err(|error| call_failed_error("use the MCP server", server, &error))?;
         }
         if !running.tools.contains(tool) {
-            return Err(changed(server, &format!("the tool `{}` describes itself", tool.name)));
+            return Err(server_changed_error(
+                server,
+                &format!("the tool `{}` describes itself", tool.name),
+            ));
         }
         Ok(Arc::clone(&running.connection))
     }
@@ -204,9 +208,9 @@ impl McpServers {
         server: &str,
         pin: McpServerPin,
     ) -> Result<RunningMcpServer, ToolError> {
-        let failed = |error: McpError| failed("start the MCP server", server, &error);
+        let failed = |error: McpError| call_failed_error("start the MCP server", server, &error);
         if self.files(root, &pin.declared).await.map_err(failed)? != pin.files {
-            return Err(changed(server, "what starting it would run"));
+            return Err(server_changed_error(server, "what starting it would run"));
         }
         let opened = self.open(root, &pin.declared).await;
         let connection = Arc::new(opened.map_err(failed)?);
@@ -228,7 +232,7 @@ impl McpServers {
         let declared = self.declared(root).unwrap_or_default();
         match pin.filter(|pin| declared.get(server) == Some(&pin.declared)) {
             Some(pin) => Ok(pin),
-            None => Err(changed(server, "how it is started")),
+            None => Err(server_changed_error(server, "how it is started")),
         }
     }
 
@@ -259,12 +263,12 @@ impl McpServers {
     }
 }
 
-fn failed(doing: &'static str, server: &str, error: &McpError) -> ToolError {
+fn call_failed_error(doing: &'static str, server: &str, error: &McpError) -> ToolError {
     let cause = io::Error::other(error.to_string());
     ToolError::Io { doing, path: server.to_owned(), cause }
 }
 
-fn changed(server: &str, what: &str) -> ToolError {
+fn server_changed_error(server: &str, what: &str) -> ToolError {
     ToolError::invalid(format!(
         "The MCP server `{server}` is not used: {what} is not what the user consented to. Ask them to \
          look at it and run: countersign mcp trust {server}"

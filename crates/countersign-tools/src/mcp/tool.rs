@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::pin::McpToolPin;
 use super::planner::McpTool;
 use super::servers::McpServers;
-use crate::tool::{Tool, ToolError, VerifiedPermit};
-use crate::truncate::cap;
+use crate::files::truncate::cap;
+use crate::tool::{Tool, VerifiedPermit};
+use crate::tool_error::ToolError;
 
 /// Above this many characters the model's API refuses a name.
 const NAME_LIMIT: usize = 64;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use countersign_core::SensitiveKind;
 
 use super::guarded_paths::GuardedPath;
-use super::limits::ResourceLimits;
 use super::overlay::OverlayMount;
 use super::pinned_folders::PinnedFolders;
 use super::view::{ChildView, ViewRoot};
+use crate::machine::process::ResourceLimits;
 
 /// Where the launcher and the way to the proxy are, inside.
 pub(super) const LAUNCHER: &str = "/run/countersign/launcher";

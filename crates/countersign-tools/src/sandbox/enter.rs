@@ -7,21 +7,30 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
+#[cfg(feature = "sandbox")]
 use super::landlock::{self, LandlockError, LandlockScope};
 use super::launch_spec::LaunchSpec;
+#[cfg(feature = "sandbox")]
 use super::seccomp::{self, SocketFamilies};
 use super::{capabilities, overlay, port_forward, probe};
-use crate::{executor, process};
+use crate::machine::executor;
+use crate::machine::process;
+
+/// How the launcher says that there is no sandbox; the rehearsal looks for it.
+pub(crate) const NOT_SET_UP: &str = "the sandbox could not be set up: ";
 
 /// Why the program was not started. Nothing of it has run.
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
     /// The launcher was not called by the sandbox.
-    #[error("the sandbox's launcher is not for calling by hand: {0}")]
+    #[error("only the sandbox starts its launcher: {0}")]
     Order(String),
-    /// The sandbox could not be closed.
-    #[error("the sandbox could not be closed: {0}")]
+    /// The sandbox could not be set up.
+    #[error("{NOT_SET_UP}{0}")]
     Open(String),
+    /// The program that was to be the launcher was built without a sandbox.
+    #[error("this build has no sandbox; build it with the feature `sandbox`")]
+    LeftOut,
     /// The program could not be started.
     #[error("`{program}` could not be started: {cause}")]
     Program {
@@ -32,6 +41,7 @@ pub enum EnterError {
     },
 }
 
+#[cfg(feature = "sandbox")]
 impl From<LandlockError> for EnterError {
     fn from(error: LandlockError) -> Self {
         Self::Open(error.to_string())
@@ -82,6 +92,9 @@ fn execute(script: &OsString) -> Result<u8, EnterError> {
 }
 
 fn prepare(order: &OsString) -> Result<(), EnterError> {
+    if !cfg!(feature = "sandbox") {
+        return Err(EnterError::LeftOut);
+    }
     let text = order.to_str().unwrap_or_default();
     let order: LaunchSpec =
         serde_json::from_str(text).map_err(|error| EnterError::Order(error.to_string()))?;
@@ -93,7 +106,17 @@ fn prepare(order: &OsString) -> Result<(), EnterError> {
     if !order.has_view {
         capabilities::give_up().map_err(|errno| open("its rights", errno.into()))?;
     }
-    let reach = landlock::close(&order)?;
+    close_fence(&order)
+}
+
+#[cfg(not(feature = "sandbox"))]
+fn close_fence(_: &LaunchSpec) -> Result<(), EnterError> {
+    Err(EnterError::LeftOut)
+}
+
+#[cfg(feature = "sandbox")]
+fn close_fence(order: &LaunchSpec) -> Result<(), EnterError> {
+    let reach = landlock::close(order)?;
     let sockets = match reach {
         _ if !order.has_view => SocketFamilies::None,
         LandlockScope::FilesAndSockets => SocketFamilies::ApartAndUnix,

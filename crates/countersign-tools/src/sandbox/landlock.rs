@@ -35,7 +35,7 @@ const DEVICES: &[&str] = &[
 /// Why the fence does not stand.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LandlockError {
-    #[error("this kernel has no Landlock that would do (Linux 6.2 has)")]
+    #[error("this kernel's Landlock is missing or too old (Linux 6.2 or newer is needed)")]
     Missing,
     #[error("Landlock: {0}")]
     Landlock(#[from] landlock::RulesetError),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::ResourceLimits;
+use crate::machine::process::ResourceLimits;
 
 /// What a child is held to, beyond what it sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

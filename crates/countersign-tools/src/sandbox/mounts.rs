@@ -36,7 +36,7 @@ impl MountTable {
         let mount = |line: &str| {
             let mut fields = line.split(' ').skip(2);
             let device = fields.next()?.to_owned();
-            let (root, at) = (unescaped(fields.next()?), unescaped(fields.next()?));
+            let (root, at) = (unescape(fields.next()?), unescape(fields.next()?));
             Some(MountEntry { device, root, at })
         };
         Self(text.lines().filter_map(mount).collect())
@@ -93,7 +93,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Reads a path in which blanks and the like are written as three octal digits.
-fn unescaped(field: &str) -> PathBuf {
+fn unescape(field: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field.as_bytes();
     while let Some((first, after)) = rest.split_first() {

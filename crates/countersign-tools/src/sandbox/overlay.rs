@@ -14,7 +14,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
 use super::enter::EnterError;
-use crate::process;
+use crate::machine::process;
 
 /// The first word by which the launcher knows that it is to mount.
 pub(super) const OVERLAY: &str = "--overlay";

@@ -155,11 +155,15 @@ impl RootPlaceholders {
         let is_new = |path: &PathBuf| {
             (!self.known.contains(path) || is_other(path)) && !may_be(path) && !is_stand_in(path)
         };
-        self.steering().into_iter().filter(is_new).filter_map(|path| aside(&path)).collect()
+        self.find_steering_files()
+            .into_iter()
+            .filter(is_new)
+            .filter_map(|path| aside(&path))
+            .collect()
     }
 
     /// Returns what is there now that steers what runs later.
-    fn steering(&self) -> BTreeSet<PathBuf> {
+    fn find_steering_files(&self) -> BTreeSet<PathBuf> {
         let mut found: BTreeSet<_> = steering_at_top(&self.root).into_iter().collect();
         // Where not everything was known before, nothing says what is new.
         if self.is_whole {

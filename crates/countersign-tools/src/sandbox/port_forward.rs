@@ -13,7 +13,7 @@ use std::thread;
 
 use super::enter::EnterError;
 use super::launch_spec::ProxyForward;
-use crate::process;
+use crate::machine::process;
 
 /// The first word by which the launcher knows that it is to forward.
 pub(super) const FORWARD: &str = "--forward";

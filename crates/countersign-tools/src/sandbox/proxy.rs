@@ -18,9 +18,12 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::view::NetworkAccess;
+use crate::machine::is_public_address;
 
 /// How long the start of a request may be.
 const HEAD_LIMIT: usize = 16 * 1024;
+/// How many headers it may have.
+const MOST_HEADERS: usize = 100;
 /// How long a request may take to say what it wants, and a host to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -58,10 +61,10 @@ struct ProxyRules {
 impl SandboxProxy {
     /// Starts a proxy whose socket has this name in a folder.
     pub(super) fn start(folder: &Path, name: &str, network: NetworkAccess) -> io::Result<Self> {
-        Self::reaching(folder, name, network, ProxyAddressScope::Public)
+        Self::start_with_scope(folder, name, network, ProxyAddressScope::Public)
     }
 
-    fn reaching(
+    fn start_with_scope(
         folder: &Path,
         name: &str,
         network: NetworkAccess,
@@ -121,7 +124,7 @@ async fn serve(mut stream: UnixStream, rules: &ProxyRules) -> io::Result<()> {
         Ok(read) => read?,
         Err(_) => return Ok(()),
     };
-    let answer = match wanted(&head) {
+    let answer = match parse_request(&head) {
         Ok(wanted) => rules.connect(&wanted).await.map(|host| (host, wanted)),
         Err(why) => Err(why),
     };
@@ -152,13 +155,12 @@ async fn refuse(stream: &mut UnixStream, why: &str) -> io::Result<()> {
 }
 
 /// Reads up to the empty line; what came after it is returned too.
-async fn head_of(stream: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
+async fn head_of(stream: &mut UnixStream) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut read = Vec::new();
     loop {
         if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
             let rest = read.split_off(end + 4);
-            let head = String::from_utf8(read);
-            return head.map(|head| (head, rest)).map_err(|_| io::ErrorKind::InvalidData.into());
+            return Ok((read, rest));
         }
         if read.len() > HEAD_LIMIT {
             return Err(io::ErrorKind::InvalidData.into());
@@ -170,28 +172,47 @@ async fn head_of(stream: &mut UnixStream) -> io::Result<(String, Vec<u8>)> {
 }
 
 /// Reads whom a request is for. What programs read differently is refused.
-fn wanted(head: &str) -> Result<ProxyRequest, String> {
-    let (line, headers) = head.split_once("\r\n").unwrap_or((head, ""));
-    let [method, target, version] = line.split(' ').collect::<Vec<_>>()[..] else {
+fn parse_request(head: &[u8]) -> Result<ProxyRequest, String> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let read = request.parse(head);
+    let (Ok(httparse::Status::Complete(length)), Some(method), Some(target), Some(minor)) =
+        (read, request.method, request.path, request.version)
+    else {
         return Err("the request could not be read".to_owned());
     };
+    // It also takes a line break alone for the end of a line: the host might, or might not.
+    if length != head.len() || has_bare_line_break(head) {
+        return Err("the request could not be read".to_owned());
+    }
     let url = if method == "CONNECT" { format!("https://{target}/") } else { target.to_owned() };
     let host = UrlHost::from_url(&url).map_err(|error| error.to_string())?.to_string();
     let (scheme, rest) = url.split_once("://").unwrap_or(("", ""));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let named = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
     let port = match named {
-        Some((_, port)) => port.parse().map_err(|_| format!("`{port}` is no port"))?,
+        Some((_, port)) => port.parse().map_err(|_| format!("`{port}` is not a port"))?,
         None if scheme == "https" => 443,
         None => 80,
     };
     if method == "CONNECT" {
         return Ok(ProxyRequest { host, port, first: Vec::new() });
     }
-    let ours = |line: &&str| !line.to_ascii_lowercase().starts_with("proxy-");
-    let headers: Vec<_> = headers.split("\r\n").filter(ours).collect();
-    let first = format!("{method} /{path} {version}\r\n{}", headers.join("\r\n"));
-    Ok(ProxyRequest { host, port, first: first.into_bytes() })
+    let mut first = format!("{method} /{path} HTTP/1.{minor}\r\n").into_bytes();
+    for header in request.headers {
+        if header.name.to_ascii_lowercase().starts_with("proxy-") {
+            continue;
+        }
+        first.extend([header.name.as_bytes(), b": ", header.value, b"\r\n"].concat());
+    }
+    first.extend(b"\r\n");
+    Ok(ProxyRequest { host, port, first })
+}
+
+/// Whether a line ends otherwise than HTTP says.
+fn has_bare_line_break(head: &[u8]) -> bool {
+    let is_bare = |at: usize| at.checked_sub(1).and_then(|before| head.get(before)) != Some(&b'\r');
+    memchr::memchr_iter(b'\n', head).any(is_bare)
 }
 
 impl ProxyRules {
@@ -238,13 +259,7 @@ impl ProxyRules {
 impl ProxyAddressScope {
     fn includes(self, address: IpAddr) -> bool {
         match self {
-            Self::Public => {
-                let written = match address {
-                    IpAddr::V4(address) => format!("http://{address}/"),
-                    IpAddr::V6(address) => format!("http://[{address}]/"),
-                };
-                matches!(UrlHost::from_url(&written), Ok(UrlHost::Public(_)))
-            }
+            Self::Public => is_public_address(address),
             #[cfg(test)]
             Self::Everywhere => true,
         }
@@ -293,6 +308,14 @@ mod tests {
     }
 
     #[test]
+    fn a_public_address_in_the_clothes_of_another_is_not_reached() {
+        let includes = |text: &str| ProxyAddressScope::Public.includes(text.parse().unwrap());
+        assert!(includes("1.1.1.1") && includes("2606:4700:4700::1111"));
+        assert!(!includes("::ffff:1.1.1.1") && !includes("::ffff:127.0.0.1"));
+        assert!(!includes("10.0.0.1") && !includes("::1"));
+    }
+
+    #[test]
     fn what_could_be_read_in_two_ways_is_refused() {
         for line in [
             "CONNECT a@b:1 HTTP/1.1",
@@ -303,8 +326,13 @@ mod tests {
             "CONNECT",
             "GET /relative HTTP/1.1",
             "GET ftp://a/ HTTP/1.1",
+            "GET http://a/ HTTP/2",
+            "GET http://a/ HTTP/1.1\r\nHost : a",
+            "GET http://a/ HTTP/1.1\r\nHost: a\r\n b",
+            "GET http://a/ HTTP/1.1\nHost: a",
+            "GET http://a/ HTTP/1.1\n\nGET http://b/ HTTP/1.1",
         ] {
-            assert!(wanted(&format!("{line}\r\n\r\n")).is_err(), "{line:?}");
+            assert!(parse_request(format!("{line}\r\n\r\n").as_bytes()).is_err(), "{line:?}");
         }
     }
 
@@ -331,7 +359,7 @@ mod tests {
             }
         });
         let folder = tempfile::tempdir().unwrap();
-        let proxy = SandboxProxy::reaching(folder.path(), "p", network, reach).unwrap();
+        let proxy = SandboxProxy::start_with_scope(folder.path(), "p", network, reach).unwrap();
         (proxy, folder, port)
     }
 

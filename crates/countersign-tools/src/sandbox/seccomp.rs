@@ -104,7 +104,7 @@ pub(super) enum SocketFamilies {
 pub(super) fn close(sockets: SocketFamilies) -> Result<(), seccompiler::Error> {
     let missing = MISSING.iter().map(|call| (*call, Vec::new())).collect();
     let missing = filter(missing, libc::ENOSYS)?;
-    let closed = filter(closed(sockets)?, libc::EPERM)?;
+    let closed = filter(closed_syscall_rules(sockets)?, libc::EPERM)?;
     seccompiler::apply_filter(&missing)?;
     seccompiler::apply_filter(&closed)
 }
@@ -121,7 +121,7 @@ fn filter(mut rules: SyscallRules, errno: i32) -> SeccompResult<BpfProgram> {
     SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
 }
 
-fn closed(sockets: SocketFamilies) -> SeccompResult<SyscallRules> {
+fn closed_syscall_rules(sockets: SocketFamilies) -> SeccompResult<SyscallRules> {
     let mut rules: SyscallRules =
         CLOSED.iter().chain(CLOSED_HERE).map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_socket, families(sockets)?);

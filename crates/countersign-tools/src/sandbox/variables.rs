@@ -1,39 +1,16 @@
 //! Variables: what a child inside knows of the environment.
 
-use crate::process::Environment;
+use crate::machine::{Environment, remove_steering_variables};
 
-/// How variables begin or end that make programs load something, or that hold keys.
-const STEERING: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_"];
+/// How the names of variables end that hold keys.
 const KEYS: &[&str] = &["_TOKEN", "_KEY", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_AUTH"];
-/// And which do so by their whole name.
-const NAMED: &[&str] = &[
-    "BASH_ENV",
-    "BASHOPTS",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "ENV",
-    "PROMPT_COMMAND",
-    "PS4",
-    "SHELLOPTS",
-    "SSH_AUTH_SOCK",
-    "XDG_RUNTIME_DIR",
-];
 
 /// Returns the environment without what steers programs and what may be a key.
-pub(super) fn scrubbed(environment: &Environment) -> Environment {
+pub(super) fn scrub_environment(environment: &Environment) -> Environment {
     let is_key = |name: &str| KEYS.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
     let kept = remove_steering_variables(environment).without(is_key);
     // A cache that a build cannot do without, where it can be written.
     kept.with(&[pair("TMPDIR", "/tmp"), pair("GOCACHE", "/tmp/go-build")])
-}
-
-/// Returns the environment without what steers programs.
-pub(crate) fn remove_steering_variables(environment: &Environment) -> Environment {
-    environment.without(steers)
-}
-
-/// Returns whether a variable makes programs load something.
-pub(super) fn steers(name: &str) -> bool {
-    STEERING.iter().any(|start| name.starts_with(start)) || NAMED.contains(&name)
 }
 
 /// Returns what leads programs to the proxy at a port inside.

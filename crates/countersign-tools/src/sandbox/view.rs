@@ -6,7 +6,7 @@ use countersign_core::{Effect, EffectTarget, OutsideFile};
 
 use super::guarded_paths;
 use super::mounts::MountTable;
-use crate::workspace::Workspace;
+use crate::files::workspace::Workspace;
 
 /// Which other machines a child can reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

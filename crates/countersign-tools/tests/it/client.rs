@@ -53,7 +53,7 @@ fn a_command_is_its_words_and_nothing_in_them() {
 }
 
 #[test]
-fn floors_hold_on_every_machine() {
+fn hard_denials_hold_on_every_machine() {
     let world = World::new();
     for input in [
         json!({"command": "rm", "args": ["-rf", "/"]}),
@@ -179,8 +179,8 @@ fn what_the_client_says_lowers_nothing_else() {
         let plan = told(&world, line, program, Vec::new());
         assert_eq!(risk::assess(&plan.effects), risk, "{line} {program}: {:#?}", plan.effects);
     }
-    let floor = told(&world, "rm -rf /", "/usr/bin/rm", Vec::new());
-    assert!(floor.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. })));
+    let denial = told(&world, "rm -rf /", "/usr/bin/rm", Vec::new());
+    assert!(denial.effects.iter().any(|it| matches!(it, Effect::Forbidden { .. })));
     // Where its links lead, only the client knows.
     let secret = PathClass { side: WorkspaceSide::Outside, special: Some(SensitiveKind::Secret) };
     let led = vec![Effect::Read(EffectTarget::new("/home/me/.ssh/id", secret))];

@@ -118,7 +118,7 @@ async fn output_is_heard_while_it_comes_and_kept_at_both_ends() {
 }
 
 #[tokio::test]
-async fn the_client_has_floors_of_its_own() {
+async fn the_client_denies_by_itself() {
     let mut world = here();
     let own = world.outside.join("own");
     let side = ClientSide::for_local_machine(&world.root, [own.clone()]).unwrap();

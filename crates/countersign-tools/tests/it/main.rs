@@ -47,6 +47,7 @@ mod rehearsal;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod swaps;

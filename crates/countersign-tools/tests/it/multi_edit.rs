@@ -72,7 +72,7 @@ async fn a_file_that_moved_on_is_left_alone() {
     let permit = world.approve("MultiEdit", edits("a", &[("one", "1")]));
     world.write("a", "one, and more");
     let failed = world.run_permit(permit).await.unwrap_err();
-    assert_eq!(failed.kind(), "drift");
+    assert_eq!(failed.kind(), countersign_core::FailureKind::Drift);
     assert_eq!(world.text("a"), "one, and more");
 }
 

@@ -55,7 +55,7 @@ fn a_missing_notebook_is_planned_and_not_shown() {
     assert!(matches!(plan.effects.as_slice(), [Effect::Read(_), Effect::Write(_)]));
     assert_has(&world.preview("NotebookEdit", input).unwrap_err().0, "does not exist");
     let other = json!({"notebook_path": "a.rs", "new_source": "x"});
-    assert_has(&world.plan("NotebookEdit", other).unwrap_err().0, "is no notebook");
+    assert_has(&world.plan("NotebookEdit", other).unwrap_err().0, "is not a notebook");
 }
 
 #[tokio::test]

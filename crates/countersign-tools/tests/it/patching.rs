@@ -89,7 +89,10 @@ async fn files_that_moved_on_are_left_alone_all_of_them() {
         *** End Patch\n";
     let permit = world.approve("ApplyPatch", patch(text));
     world.write("b", "b\nmore\n");
-    assert_eq!(world.run_permit(permit).await.unwrap_err().kind(), "drift");
+    assert_eq!(
+        world.run_permit(permit).await.unwrap_err().kind(),
+        countersign_core::FailureKind::Drift
+    );
     assert_eq!((world.text("a"), world.text("b")), ("a\n".to_owned(), "b\nmore\n".to_owned()));
 }
 

@@ -200,7 +200,7 @@ async fn a_server_that_says_nothing_is_given_up_on_when_the_run_is() {
         let _held = listener.accept().await.unwrap();
         stop.cancel();
     });
-    assert_eq!(ran.unwrap_err().kind(), "interrupted");
+    assert_eq!(ran.unwrap_err().kind(), countersign_core::FailureKind::Interrupted);
 }
 
 /// Time stands still until everybody waits for it.

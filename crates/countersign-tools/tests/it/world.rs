@@ -5,14 +5,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::{
-    ApprovedBy, CallPlan, Decision, DecisionContext, Digest, Effect, Execution, ExecutionState,
-    InvalidCall, Permit, Planner, Preview, Risk, ToolCall, ToolOutput, Verdict,
-};
+use countersign_core::{CallPlan, InvalidCall, Permit, Planner, Preview, ToolCall, ToolOutput};
+use countersign_test_permits::{permit_by_person, permit_by_policy};
 use countersign_tools::{
     Bash, Environment, PlannerCatalogue, Sandbox, SandboxSetup, Tool, ToolError, Toolbox, Workspace,
 };
-use jiff::Timestamp;
 use rustix::fs::{CWD, FileType, Mode};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -210,12 +207,11 @@ impl World {
     }
 
     fn permit(&self, call: ToolCall, preview: Option<Preview>) -> Result<Permit, InvalidCall> {
-        let CallPlan { effects, summary, canonical, .. } =
-            self.tool(&call.tool_name).plan(&call)?;
+        let plan = self.tool(&call.tool_name).plan(&call)?;
         // What a person has seen runs as it was written.
-        let canonical = canonical.filter(|_| preview.is_none());
-        let pending = Execution { canonical, ..pending(call, effects, summary, preview) };
-        Ok(start(pending))
+        let canonical = plan.canonical.filter(|_| preview.is_none());
+        let plan = CallPlan { canonical, commands: Vec::new(), ..plan };
+        Ok(permit_by_policy(call, plan, preview).unwrap())
     }
 
     /// A permit for a call that nobody had to be asked for.
@@ -231,12 +227,8 @@ impl World {
     /// Runs a call that a person has said yes to.
     pub(crate) async fn run_consented(&self, tool: &str, input: Value) -> ToolOutput {
         let call = self.call(tool, input);
-        let CallPlan { effects, summary, commands, .. } = self.tool(tool).plan(&call).unwrap();
-        let now = Timestamp::UNIX_EPOCH;
-        let yes = Decision::Approve { by: ApprovedBy::person("a person", None) };
-        let asked = Execution { commands, ..pending(call, effects, summary, None) };
-        let settled = asked.ask(Timestamp::MAX).unwrap().settle(yes, now).unwrap();
-        let (_, permit) = settled.start(now).unwrap();
+        let plan = self.tool(tool).plan(&call).unwrap();
+        let permit = permit_by_person(call, CallPlan { canonical: None, ..plan }).unwrap();
         self.run_permit(permit).await.unwrap()
     }
 
@@ -285,35 +277,6 @@ impl World {
     /// Runs a call that is to fail.
     pub(crate) async fn fails(&self, tool: &str, input: Value) -> String {
         self.run(tool, input).await.unwrap_err().to_string()
-    }
-}
-
-fn start(pending: Execution) -> Permit {
-    let now = Timestamp::UNIX_EPOCH;
-    let (_, permit) = pending.allow(now).unwrap().start(now).unwrap();
-    permit
-}
-
-fn pending(
-    call: ToolCall,
-    effects: Vec<Effect>,
-    summary: String,
-    preview: Option<Preview>,
-) -> Execution {
-    Execution {
-        canonical: None,
-        id: Uuid::nil().into(),
-        digest: Digest::for_bytes(&[]),
-        call,
-        effects,
-        commands: Vec::new(),
-        basis: DecisionContext::default(),
-        summary,
-        risk: Risk::High,
-        verdict: Verdict::from_reasons(Vec::new()),
-        preview,
-        created_at: Timestamp::UNIX_EPOCH,
-        state: ExecutionState::Pending,
     }
 }
 

@@ -60,7 +60,7 @@ async fn a_file_that_changed_since_is_left_alone() {
     let error = world.run_permit(permit).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`a.txt` has changed since it was approved; read it again and make the change anew"
+        "`a.txt` has changed since it was approved; read it again and repeat the change"
     );
     assert_eq!(world.text("a.txt"), "someone else's");
 }

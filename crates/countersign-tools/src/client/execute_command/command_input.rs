@@ -18,7 +18,7 @@ const LONGEST_TIMEOUT: u64 = 3600;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ExecuteCommandInput {
+pub(crate) struct ExecuteCommandInput {
     /// The program: a name, or a path relative to the folder it runs in.
     pub(super) command: String,
     /// Its words, each as it is: no shell reads them.
@@ -76,12 +76,12 @@ impl ExecuteCommandInput {
 
     /// Returns the command line that says exactly these words.
     pub(super) fn line(&self) -> String {
-        self.words().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        self.words().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// Writes a word so that no shell finds anything in it.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn no_word_gets_out_of_its_quotes() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's; rm -rf $HOME"), r"'it'\''s; rm -rf $HOME'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(quote_word("a b"), "'a b'");
+        assert_eq!(quote_word("it's; rm -rf $HOME"), r"'it'\''s; rm -rf $HOME'");
+        assert_eq!(quote_word(""), "''");
     }
 }

@@ -22,10 +22,10 @@ pub(super) fn analyse_remote_command(
         )
     };
     let by_name = read(true);
-    let Some(name) = plain_reader(&by_name) else { return unproven(read(false)) };
+    let Some(name) = plain_reader(&by_name) else { return without_proof(read(false)) };
     let told = side.look().and_then(|look| look.command.as_ref());
     match told.filter(|told| is_program(&told.program, &name)) {
-        Some(told) => proven(by_name, told),
+        Some(told) => with_client_reading(by_name, told),
         None => by_its_name(by_name, &name),
     }
 }
@@ -68,7 +68,7 @@ fn by_its_name(mut analysis: CommandAnalysis, name: &str) -> CommandAnalysis {
 }
 
 /// What the client has found to only read, too, is what it says; what else it reads there is added.
-fn proven(mut analysis: CommandAnalysis, told: &ClientReadCommand) -> CommandAnalysis {
+fn with_client_reading(mut analysis: CommandAnalysis, told: &ClientReadCommand) -> CommandAnalysis {
     let program = PathBuf::from(&told.program);
     for part in &mut analysis.parts {
         part.program = Some(program.clone());
@@ -84,7 +84,7 @@ fn proven(mut analysis: CommandAnalysis, told: &ClientReadCommand) -> CommandAna
 }
 
 /// Without a shell even `echo` is a program, and which one it is only the client knows.
-fn unproven(mut analysis: CommandAnalysis) -> CommandAnalysis {
+fn without_proof(mut analysis: CommandAnalysis) -> CommandAnalysis {
     for part in &mut analysis.parts {
         if !matches!(part.finding, PartFinding::Unproven { .. }) {
             let name = part.argv.first().map_or("it", |word| word.effective_text());
