@@ -20,7 +20,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::consent::{ApprovalCallback, ConsentSource, ReaderProgress};
 use crate::model::Model;
-use crate::runner::{BeginError, RunPrompt, Runner, RunnerConfig};
+use crate::runner::{BeginError, RunPrompt, Runner};
+use crate::runner_config::RunnerConfig;
 
 /// How an agent behaves. Start from [`AgentOptions::new`]:
 ///
@@ -354,10 +355,10 @@ impl RunEventReader {
     ) -> Result<Option<AgentEvent>, StoreError> {
         let found = self.gate.store().approval(approval).await?;
         Ok(found.map(|it| AgentEvent::ToolApproval {
-            id: it.call.tool_use_id.to_string(),
-            tool_name: it.call.tool_name,
+            id: it.call().tool_use_id.to_string(),
+            tool_name: it.call().tool_name.clone(),
             // Once it has run, its secrets are masked: so they always are.
-            params: mask_input(&it.call.input),
+            params: mask_input(&it.call().input),
             approved,
         }))
     }

@@ -38,23 +38,23 @@ impl BackupSession {
         stands: &Execution,
     ) -> Option<Self> {
         let keeping =
-            Self::capture_files(keep, gate, stands.id, &stands.call, &stands.effects).await?;
+            Self::capture_files(keep, gate, stands.id(), stands.call(), stands.effects()).await?;
         keeping.record_before().await;
         Some(keeping)
     }
 
     /// Returns what was kept before a call; none if there was nothing, or what it left is known.
     pub async fn from_record(keep: &BackupStore, gate: &Gate, stands: &Execution) -> Option<Self> {
-        let of = UndoTarget::Call(stands.call.id);
-        let found = gate.store().changes(&stands.call.project, of).await;
-        let found = found.inspect_err(|error| not_recorded(error, stands.id)).ok()?;
-        let changes = found.into_iter().find(|it| it.approval == stands.id)?.changes;
+        let of = UndoTarget::Call(stands.call().id);
+        let found = gate.store().changes(&stands.call().project, of).await;
+        let found = found.inspect_err(|error| not_recorded(error, stands.id())).ok()?;
+        let changes = found.into_iter().find(|it| it.approval == stands.id())?.changes;
         if changes.iter().all(|change| change.after.is_some()) {
             return None;
         }
-        let kept = FileBackup::recorded(&stands.effects, changes);
-        let (keep, gate, call) = (keep.clone(), gate.clone(), stands.call.clone());
-        Some(Self { keep, kept, gate, approval: stands.id, call })
+        let kept = FileBackup::recorded(stands.effects(), changes);
+        let (keep, gate, call) = (keep.clone(), gate.clone(), stands.call().clone());
+        Some(Self { keep, kept, gate, approval: stands.id(), call })
     }
 
     async fn capture_files(
@@ -74,6 +74,7 @@ impl BackupSession {
     }
 
     /// Says that another call is about to change some of the same files.
+    #[cfg(feature = "claude-code")]
     pub(crate) fn contend(&mut self, other: &mut Self) {
         self.kept.contend(&mut other.kept);
     }
@@ -87,6 +88,7 @@ impl BackupSession {
     }
 
     /// Records that the call has not run, and is not going to.
+    #[cfg(feature = "claude-code")]
     pub(crate) async fn discard(self) {
         self.record(&[]).await;
     }

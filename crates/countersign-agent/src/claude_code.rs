@@ -26,8 +26,9 @@ pub use self::gatekeeper::{ClaudeCallOrigin, PlannerLookup};
 pub use self::handler::ApprovalHandler;
 pub use self::run::ClaudeRun;
 use crate::message::ModelMessage;
+use crate::message::to_value;
 use crate::run_settings::RunSettings;
-use crate::runner::{BeginError, RunPrompt, title, to_value};
+use crate::runner::{BeginError, RunPrompt, title};
 
 /// Where the CLI is, and what it may know of our environment.
 #[derive(Clone, Debug, Default)]

@@ -59,9 +59,9 @@ impl ApprovalCallback {
     /// Asks, on a task of its own: a callback that panics or blocks takes nobody along.
     pub(crate) async fn decide(&self, asked: &Execution) -> Decision {
         let request = ToolApprovalRequest {
-            id: asked.call.tool_use_id.to_string(),
-            tool_name: asked.call.tool_name.clone(),
-            params: asked.call.input.clone(),
+            id: asked.call().tool_use_id.to_string(),
+            tool_name: asked.call().tool_name.clone(),
+            params: asked.call().input.clone(),
         };
         let Self(callback) = self.clone();
         let answering = tokio::spawn(async move { callback(request).await });
@@ -69,7 +69,7 @@ impl ApprovalCallback {
             Ok(true) => Decision::Approve { by: ApprovedBy::Callback },
             Ok(false) => Decision::Reject { by: ApprovedBy::Callback, feedback: None },
             Err(error) => {
-                tracing::error!(%error, tool = asked.call.tool_name, "the approval callback broke");
+                tracing::error!(%error, tool = asked.call().tool_name, "the approval callback broke");
                 let feedback = "the program that decides broke, so nobody said yes".to_owned();
                 Decision::Reject { by: ApprovedBy::Callback, feedback: Some(feedback) }
             }
@@ -122,8 +122,12 @@ pub enum ConsentSource {
 }
 
 impl ConsentSource {
-    /// Returns the terms on which one call is handed in.
-    pub(crate) async fn terms(&self, tool: Option<&Arc<dyn Tool>>, input: &Value) -> SubmitOptions {
+    /// Returns who watches one call, and in which mode.
+    pub(crate) async fn submit_options(
+        &self,
+        tool: Option<&Arc<dyn Tool>>,
+        input: &Value,
+    ) -> SubmitOptions {
         let stance = match self {
             Self::People { auto_approve_read, mode } => {
                 let stance = Supervision::Attended { auto_approve_read: *auto_approve_read };

@@ -13,16 +13,27 @@
 //! - [`Agent`]: the library face, on a gate of its own.
 //! - [`scripted`]: a model that plays a scenario, in-process or as a server on loopback.
 //!
+//! An agent in memory with a [`Model`] of its own needs no Cargo feature; none is on by itself:
+//!
+//! - `anthropic`: [`AnthropicModel`], the Messages API over HTTPS.
+//! - `scripted-model`: [`scripted`], for tests and demonstrations.
+//! - `claude-code`: [`ClaudeCode`].
+//! - `git`, `mcp`, `sandbox`, `web`: those of `countersign-tools`.
+//! - `postgres`, `nats`: those of `countersign-gate`.
+//!
 //! To put an agent into a program, read `docs/guide/library.md`: its code is compiled and run as the
 //! doctests of this crate.
 
 mod agent;
 mod agent_event_json;
 mod answer_outcome;
+#[cfg(feature = "anthropic")]
 mod anthropic;
 mod ask_model;
 mod backup;
 mod call;
+mod call_error;
+#[cfg(feature = "claude-code")]
 mod claude_code;
 mod consent;
 pub mod message;
@@ -34,17 +45,22 @@ mod result_pairing;
 mod resume;
 mod run_settings;
 mod runner;
+mod runner_config;
+#[cfg(feature = "scripted-model")]
 pub mod scripted;
 mod stop;
 mod task;
 mod todo_events;
 mod tool_run;
 mod turn;
+mod turn_call_driver;
 
 pub use agent::{Agent, AgentEvent, AgentEventStream, AgentOptions};
+#[cfg(feature = "anthropic")]
 pub use anthropic::{AnthropicConnection, AnthropicModel, BASE_URL};
 pub use ask_model::{AnswerProgress, ProgressObserver, RetrySettings, ask_model};
 pub use backup::BackupSession;
+#[cfg(feature = "claude-code")]
 pub use claude_code::{
     ApprovalHandler, ClaudeCallOrigin, ClaudeCode, ClaudeConfig, ClaudeRun, ClaudeSetup,
     PlannerLookup,
@@ -58,7 +74,9 @@ pub use model::{
 pub use reply::{ModelReply, ReplyDraft};
 pub use resume::ResumeError;
 pub use run_settings::RunSettings;
-pub use runner::{AgentRun, BeginError, RunPrompt, RunSignals, Runner, RunnerConfig};
+pub use runner::{AgentRun, BeginError, RunPrompt, RunSignals, Runner};
+pub use runner_config::RunnerConfig;
+#[cfg(feature = "scripted-model")]
 pub use scripted::{Scenario, ScriptedModel};
 
 /// The code in the guide is true: each block is a doctest.

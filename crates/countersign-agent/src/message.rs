@@ -1,6 +1,7 @@
 //! One message of a conversation in the shape of the Messages API, kept so that it replays as it came.
 
 use countersign_core::ToolOutput;
+use countersign_gate::StoreError;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -334,6 +335,11 @@ fn string_or_blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<MessageBlo
         StringOrBlocks::Text(text) => vec![MessageBlock::text(text)],
         StringOrBlocks::Blocks(blocks) => blocks,
     })
+}
+
+/// Returns what is recorded in a conversation as the store keeps it.
+pub(crate) fn to_value(message: &impl Serialize) -> Result<Value, StoreError> {
+    serde_json::to_value(message).map_err(|source| StoreError::unwritable("message", source))
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ impl RehearsalTask {
         asked: &Execution,
     ) -> Option<Self> {
         let tool = tool.filter(|tool| tool.rehearses())?.clone();
-        let is_ours = matches!(asked.call.executor, Executor::Local | Executor::ClaudeCli);
+        let is_ours = matches!(asked.call().executor, Executor::Local | Executor::ClaudeCli);
         // Whoever cannot say whether it is wanted does without.
-        if !is_ours || !gate.is_rehearsal_enabled(&asked.call.project).await.unwrap_or(false) {
+        if !is_ours || !gate.is_rehearsal_enabled(&asked.call().project).await.unwrap_or(false) {
             return None;
         }
         let (gate, asked) = (gate.clone(), asked.clone());
@@ -44,9 +44,9 @@ impl RehearsalTask {
 
 async fn rehearse(gate: Gate, tool: Arc<dyn Tool>, asked: Execution) -> Option<StagedRehearsal> {
     let show = async |rehearsal: RehearsalState| {
-        if let Err(error) = gate.show_rehearsal(asked.id, rehearsal).await {
+        if let Err(error) = gate.show_rehearsal(asked.id(), rehearsal).await {
             let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, approval = %asked.id, "a rehearsal could not be shown");
+            tracing::warn!(error, approval = %asked.id(), "a rehearsal could not be shown");
         }
     };
     // What an earlier driver of the run has shown stands until there is something else to show.
@@ -54,10 +54,10 @@ async fn rehearse(gate: Gate, tool: Arc<dyn Tool>, asked: Execution) -> Option<S
         show(RehearsalState::Running).await;
     }
     let _place = ROOM.acquire().await;
-    match tool.rehearse(&asked.call, CancellationToken::new()).await {
+    match tool.rehearse(asked.call(), CancellationToken::new()).await {
         Ok(staged) => {
             let mut shown = staged.rehearsal_result().clone();
-            if asked.call.executor != Executor::Local {
+            if asked.call().executor != Executor::Local {
                 shown.runs_again = Some("Claude Code runs its commands itself".to_owned());
             }
             show(RehearsalState::Done(Box::new(shown))).await;

@@ -6,9 +6,8 @@ use std::collections::HashSet;
 use countersign_gate::repair_conversation;
 use serde::Deserialize;
 
-use crate::message::{MessageBlock, MessageRole, ModelMessage};
+use crate::message::{MessageBlock, MessageRole, ModelMessage, to_value};
 use crate::model::ModelRequest;
-use crate::runner::to_value;
 
 /// Returns whether every call has one result, at the start of the user's turn after it.
 pub(crate) fn is_paired(messages: &[ModelMessage]) -> bool {

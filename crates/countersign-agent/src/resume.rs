@@ -61,7 +61,7 @@ impl Runner {
         let said = recorded.into_iter().map(|it| ResumedMessage::read(it, left));
         let said = said.collect::<Result<_, _>>()?;
         let mut made = self.gate.calls_in_run(left.id).await?;
-        made.retain(|call| call.call.agent.is_none());
+        made.retain(|call| call.call().agent.is_none());
         Ok(ResumedConversation { said, made })
     }
 }
@@ -110,7 +110,7 @@ impl ResumedConversation {
             answer.calls.iter_mut().zip(last.message.tool_uses())
         {
             let earlier = seen.entry(&call.id).or_default();
-            let own = |made: &&Execution| made.call.tool_use_id.as_str() == call.id;
+            let own = |made: &&Execution| made.call().tool_use_id.as_str() == call.id;
             *stands = self.made.iter().filter(own).nth(*earlier).cloned();
             *earlier += 1;
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::consent::ConsentSource;
-use crate::runner::RunnerConfig;
+use crate::runner_config::RunnerConfig;
 
 /// What a run was begun with.
 ///

@@ -1,93 +1,24 @@
 //! The runner: takes a prompt to its end, turn by turn, and leaves a conversation the API accepts.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_core::{Event, Executor, ProjectId, RunId, SessionId, TokenUsage};
+use countersign_core::{Event, ProjectId, RunId, SessionId, TokenUsage};
 use countersign_gate::{Gate, NewRun, RunEnd, RunJournal, StoreError, new_id};
-use countersign_tools::{BackupStore, Toolbox};
-use serde::Serialize;
-use serde_json::Value;
+use countersign_tools::Toolbox;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::answer_outcome::AnswerFollowUp;
-use crate::ask_model::RetrySettings;
 use crate::consent::{ConsentSource, ReaderProgress};
-use crate::message::ModelMessage;
+use crate::message::{ModelMessage, to_value};
 use crate::model::{Model, ModelRequest, ToolSpec};
 use crate::result_pairing::is_paired;
 use crate::run_settings::RunSettings;
+use crate::runner_config::RunnerConfig;
 use crate::stop::{ClosingRecord, RunHalt, RunStopCause};
 use crate::task::{self, Lineage};
 use crate::turn::{RunTurn, TurnEnd};
-
-/// How a conversation is run (S1.1).
-#[derive(Clone, Debug)]
-pub struct RunnerConfig {
-    /// The working directory: where relative paths start and commands run.
-    pub cwd: PathBuf,
-    /// The model, by the API's name for it.
-    pub model: String,
-    /// How long one answer may be.
-    pub max_tokens: u32,
-    /// Added to the built-in system prompt.
-    pub system_prompt: Option<String>,
-    /// How often and how fast to ask the model again after a failure.
-    pub retries: RetrySettings,
-    /// How many answers one prompt may take: a loop that does not end is stopped.
-    pub max_turns: u32,
-    /// Who runs the calls.
-    pub executor: Executor,
-    /// Whether the mode of its calls is what the project's settings said; noted beside the run.
-    pub mode_by_settings: bool,
-    /// Where the contents of files are kept before a call changes them, so that it can be undone.
-    pub keep: Option<BackupStore>,
-}
-
-impl RunnerConfig {
-    /// The model that is asked unless another one is named.
-    pub const DEFAULT_MODEL: &str = "claude-sonnet-4-20250514";
-
-    /// Returns the defaults for a working directory.
-    pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            cwd: cwd.into(),
-            model: Self::DEFAULT_MODEL.to_owned(),
-            max_tokens: 8192,
-            system_prompt: None,
-            retries: RetrySettings::default(),
-            max_turns: 200,
-            executor: Executor::Local,
-            mode_by_settings: false,
-            keep: None,
-        }
-    }
-
-    fn system(&self) -> String {
-        let cwd = self.cwd.display();
-        let built_in = match self.executor {
-            Executor::Local => format!("{BUILT_IN_PROMPT}\nWorking directory: {cwd}\n"),
-            Executor::Client | Executor::Caller | Executor::ClaudeCli => {
-                format!("{BUILT_IN_PROMPT}\n{ELSEWHERE}\n")
-            }
-        };
-        match &self.system_prompt {
-            Some(added) => format!("{built_in}\n{added}"),
-            None => built_in,
-        }
-    }
-}
-
-const BUILT_IN_PROMPT: &str = "\
-You are a coding agent working on a person's machine through tools. Use the tools to do what is asked \
-instead of describing what you would do. A person may review a call before it runs: if it is \
-rejected with feedback, take the feedback as their instruction and go on from there; never try to \
-reach the same effect by another way. Read a file before you change it, keep changes small, and say \
-briefly what you did.";
-
-const ELSEWHERE: &str = "\
-The tools run on the person's own machine, in the folder of the project: give paths relative to it.";
 
 /// What a person asks.
 #[derive(Clone, Debug)]
@@ -186,7 +117,7 @@ impl Runner {
         let runner = self.clone();
         // On a task of its own: a caller that goes away in the middle leaves a run that is dropped,
         // and so ended, not one that is recorded and driven by nobody.
-        match tokio::spawn(async move { runner.record(prompt).await }).await {
+        match tokio::spawn(async move { runner.record(prompt).await }.in_current_span()).await {
             Ok(begun) => begun,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -284,8 +215,12 @@ impl AgentRun {
     /// Drives the run to its end and records how it ended, unless it is told to suspend.
     ///
     /// A token alone is one that cancels.
-    pub async fn drive(mut self, signals: impl Into<RunSignals>) {
-        let signals = signals.into();
+    pub async fn drive(self, signals: impl Into<RunSignals>) {
+        let span = self.journal.span();
+        self.drive_to_end(signals.into()).instrument(span).await;
+    }
+
+    async fn drive_to_end(mut self, signals: RunSignals) {
         self.suspend = signals.suspend.clone();
         if self.was_cancelled {
             signals.cancel.cancel();
@@ -370,10 +305,6 @@ pub(crate) async fn end_run(journal: &RunJournal, end: RunEnd, words: ClosingRec
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, run = %journal.run(), "the end of a run could not be recorded");
     }
-}
-
-pub(crate) fn to_value(message: &impl Serialize) -> Result<Value, StoreError> {
-    serde_json::to_value(message).map_err(|source| StoreError::corrupt("message", source))
 }
 
 /// The first line of a prompt, short enough for a list.

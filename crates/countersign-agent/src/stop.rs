@@ -48,8 +48,9 @@ pub(crate) enum RunStopCause {
     Refusal,
     #[error("stopped after {0} answers to one prompt")]
     TooManyTurns(u32),
-    #[error("the run broke: something in it panicked")]
+    #[error("the run failed internally (a panic)")]
     Broken,
+    #[cfg(feature = "claude-code")]
     #[error("{message}")]
     ClaudeCode { message: String, hint: &'static str },
 }
@@ -75,6 +76,7 @@ impl RunStopCause {
                 ("too_many_turns", Some("send `continue` if it was getting somewhere".to_owned()))
             }
             Self::Broken => ("broken", Some("look at the log of the program".to_owned())),
+            #[cfg(feature = "claude-code")]
             Self::ClaudeCode { hint, .. } => ("claude_cli", Some((*hint).to_owned())),
         };
         Event::RunFailed { code: code.to_owned(), message: self.to_string(), hint }

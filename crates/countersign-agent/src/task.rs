@@ -12,13 +12,14 @@ use countersign_core::{
     CallPlan, ExecutionState, InvalidCall, Planner, Preview, RunId, TokenUsage, ToolCall,
     ToolOutput,
 };
-use countersign_gate::{DecideError, Gate, RunJournal, StoreError};
+use countersign_gate::{DecideError, Gate, RunJournal, StoreError, interrupted_failure};
 use countersign_tools::{AgentKind, DelegatedTask, Task, Tool, ToolError, Toolbox, VerifiedPermit};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{MessageRole, ModelMessage};
-use crate::runner::{AgentRun, RunSignals, Runner, RunnerConfig};
+use crate::runner::{AgentRun, RunSignals, Runner};
+use crate::runner_config::RunnerConfig;
 use crate::stop::{RunHalt, RunStopCause};
 
 /// The tool that is put in another's place.
@@ -219,20 +220,22 @@ pub(crate) async fn settle_calls(
         }
     };
     for made in gate.calls_in_run(run).await? {
-        if !made.call.agent.as_deref().is_some_and(is_kin) {
+        if !made.call().agent.as_deref().is_some_and(is_kin) {
             continue;
         }
-        match made.state {
+        match made.state() {
             ExecutionState::Executing { .. } => {
                 // One that was settled meanwhile stays as it is.
-                if let Err(DecideError::Store(error)) = gate.interrupt(made.id).await {
+                if let Err(DecideError::Store(error)) =
+                    gate.finish(made.id(), Err(interrupted_failure())).await
+                {
                     return Err(error);
                 }
             }
             ExecutionState::Pending
             | ExecutionState::AwaitingApproval { .. }
             | ExecutionState::Approved { .. } => {
-                gate.cancel(made.id).await?;
+                gate.cancel(made.id()).await?;
             }
             ExecutionState::Completed { .. }
             | ExecutionState::Failed { .. }

@@ -2,23 +2,17 @@
 
 use std::sync::Arc;
 
-use countersign_core::{ApprovalId, ExecutionFailure, Permit, ToolOutput};
-use countersign_gate::DecideError;
+use countersign_core::{ApprovalId, ExecutionFailure, FailureKind, Permit, ToolOutput};
+use countersign_gate::{DecideError, PermitUse};
 use countersign_tools::{Tool, ToolError};
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 
 use crate::backup::BackupSession;
-use crate::call::{CallError, split_store_error};
+use crate::call::split_store_error;
+use crate::call_error::CallError;
 use crate::todo_events::TodoListEvent;
 use crate::turn::{NOT_RUN, RunTurn};
-
-/// What came of running a call.
-pub(crate) enum ToolRunOutcome {
-    /// It has its answer.
-    Done(ToolOutput),
-    /// It would not have done what was approved, and did nothing.
-    Moved { stale: ApprovalId, why: ExecutionFailure },
-}
 
 impl RunTurn<'_> {
     /// Runs a call that may, and records what came of it.
@@ -26,12 +20,11 @@ impl RunTurn<'_> {
         &self,
         permit: Permit,
         tool: Option<&Arc<dyn Tool>>,
-        may_ask_again: bool,
-    ) -> ToolRunOutcome {
+    ) -> PermitUse<ToolOutput> {
         let (id, note) = (permit.approval(), TodoListEvent::from_permit(&permit));
         let outcome = match self.run_tool(permit, tool).await {
-            Err(failure) if failure.error_type == "drift" && may_ask_again => {
-                return ToolRunOutcome::Moved { stale: id, why: failure };
+            Err(failure) if failure.kind == FailureKind::Drift => {
+                return PermitUse::Drifted { stale: id, why: failure };
             }
             outcome => outcome,
         };
@@ -46,15 +39,17 @@ impl RunTurn<'_> {
         let finish = || async { split_store_error(gate.finish(id, outcome.clone()).await) };
         let finished = match self.retry_recording("a result", finish).await {
             Ok(finished) => finished,
-            Err(CallError::Store(error)) => Err(error.into()),
-            Err(CallError::Suspended) => return ToolRunOutcome::Done(told),
+            Err(CallError::Suspended) => return PermitUse::Done(told),
+            Err(CallError::Gate(error)) => {
+                log_lost_result(id, &error);
+                return PermitUse::Done(told);
+            }
         };
-        ToolRunOutcome::Done(match finished {
+        PermitUse::Done(match finished {
             Ok(stands) => stands.to_tool_output().unwrap_or(told),
             Err(DecideError::AlreadySettled(stands)) => stands.0.to_tool_output().unwrap_or(told),
             Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, approval = %id, "a result could not be recorded");
+                log_lost_result(id, &error);
                 told
             }
         })
@@ -68,16 +63,10 @@ impl RunTurn<'_> {
         let Some(tool) = tool.cloned() else {
             // The planner of a missing tool refuses every call: only one that was asked for when it
             // was still there can come here.
-            return Err(ExecutionFailure {
-                error_type: "unknown_tool".into(),
-                error: "no such tool".into(),
-            });
+            return Err(ExecutionFailure::new(FailureKind::UnknownTool, "no such tool"));
         };
         if self.signals.cancel.is_cancelled() {
-            return Err(ExecutionFailure {
-                error_type: "interrupted".into(),
-                error: NOT_RUN.into(),
-            });
+            return Err(ExecutionFailure::new(FailureKind::Interrupted, NOT_RUN));
         }
         let gate = &self.run.runner.gate;
         let staged = match permit.rehearsal() {
@@ -92,20 +81,20 @@ impl RunTurn<'_> {
         let keeping = BackupSession::begin(keep, gate, &permit, staged.as_ref()).await;
         // Between the start and this line the process may have been stopped for long.
         if let Err(hindered) = self.retry_recording("a call", || gate.ensure_not_fenced()).await {
-            if let CallError::Store(error) = hindered {
+            if let CallError::Gate(error) = hindered {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, "a call was not run: it is no longer this server's");
             }
-            return Err(ExecutionFailure {
-                error_type: "interrupted".into(),
-                error: NOT_RUN.into(),
-            });
+            return Err(ExecutionFailure::new(FailureKind::Interrupted, NOT_RUN));
         }
         let cancel = self.signals.cancel.clone();
         // On a task of its own: a tool that panics must not take the other calls along.
         let running = match staged {
-            Some(staged) => tokio::spawn(countersign_tools::keep_rehearsed(tool, permit, staged)),
-            None => tokio::spawn(countersign_tools::run(tool, permit, cancel)),
+            Some(staged) => {
+                let keeping = countersign_tools::keep_rehearsed(tool, permit, staged);
+                tokio::spawn(keeping.in_current_span())
+            }
+            None => tokio::spawn(countersign_tools::run(tool, permit, cancel).in_current_span()),
         };
         let ran = AbortOnDropHandle::new(running).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a tool panicked");
@@ -118,6 +107,10 @@ impl RunTurn<'_> {
     }
 }
 
+fn log_lost_result(approval: ApprovalId, error: &(dyn std::error::Error + 'static)) {
+    tracing::error!(error, %approval, "a result could not be recorded");
+}
+
 fn failure(error: &ToolError) -> ExecutionFailure {
-    ExecutionFailure { error_type: error.kind().to_owned(), error: error.to_string() }
+    ExecutionFailure::new(error.kind(), error.to_string())
 }

@@ -10,12 +10,12 @@ use tokio::sync::Mutex;
 
 use crate::answer_outcome::{AnswerFollowUp, AnswerOutcome, UnansweredCall};
 use crate::ask_model::{AnswerProgress, ask_model};
-use crate::message::{MessageBlock, MessageToolResult, MessageToolUse, ModelMessage};
+use crate::message::{MessageBlock, MessageToolResult, MessageToolUse, ModelMessage, to_value};
 use crate::model::AnswerStopReason;
 use crate::rehearsal::HeldRehearsals;
 use crate::reply::ReplyDraft;
 use crate::result_pairing::ensure_paired;
-use crate::runner::{AgentRun, RunSignals, to_value};
+use crate::runner::{AgentRun, RunSignals};
 use crate::stop::{ClosingRecord, RunHalt, RunStopCause};
 
 pub(crate) const NOT_RUN: &str = "Interrupted: this was not run.";
@@ -78,7 +78,7 @@ impl<'a> RunTurn<'a> {
             Ok(reply) => {
                 tracing::info!(
                     target: ACTIVITY,
-                    run = %self.run.id(),
+                    run_id = %self.run.id(),
                     stop_reason = reply.stop_reason.as_str(),
                     input_tokens = reply.usage.input_tokens,
                     output_tokens = reply.usage.output_tokens,

@@ -110,7 +110,7 @@ pub enum BridgeOutcome {
 
 /// Why a decision came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no request `{0}` waits: it never was, or it is settled")]
+#[error("no request `{0}` is waiting: it never existed or is already settled")]
 pub struct NotPendingError(pub String);
 
 impl ApprovalBridge {

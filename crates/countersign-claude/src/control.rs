@@ -57,7 +57,7 @@ pub(crate) struct SharedSession {
     router: Mutex<MessageRouter>,
     backlog: Arc<MessageBacklog>,
     run: watch::Sender<RunTracker>,
-    desk: RequestDispatcher,
+    dispatcher: RequestDispatcher,
     stop: CancellationToken,
     /// The last sign of life before the first answer.
     last_mark: Mutex<Option<String>>,
@@ -83,7 +83,7 @@ impl ControlSession {
             router: Mutex::new(MessageRouter::new(everything, backlog.clone())),
             backlog,
             run: watch::channel(RunTracker::default()).0,
-            desk: RequestDispatcher::new(options, outgoing.clone(), stop.child_token()),
+            dispatcher: RequestDispatcher::new(options, outgoing.clone(), stop.child_token()),
             outgoing,
             stop: stop.clone(),
             last_mark: Mutex::default(),

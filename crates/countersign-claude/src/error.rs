@@ -69,7 +69,7 @@ pub enum ControlError {
     #[error(transparent)]
     Ended(#[from] SessionEnd),
     /// The run's input is closed already: nothing more can be asked of it.
-    #[error("the CLI's input is closed, so it hears nothing any more")]
+    #[error("the CLI's input is closed, so it receives nothing more")]
     InputClosed,
     /// The answer was not of the expected form.
     #[error("the answer to `{subtype}` cannot be read: {reason}")]
@@ -109,7 +109,7 @@ pub enum SessionEnd {
     )]
     Failed(Box<ResultMessage>, Option<KnownFault>),
     /// The line to it broke.
-    #[error("the line to the CLI broke: {reason}{}", stderr_suffix(.stderr))]
+    #[error("the connection to the CLI broke: {reason}{}", stderr_suffix(.stderr))]
     Broken {
         /// How.
         reason: String,
@@ -145,7 +145,7 @@ pub enum StreamError {
 #[non_exhaustive]
 pub enum TurnError {
     /// The prompt was taken back before its turn came, or the CLI had nothing to say to it.
-    #[error("the prompt was taken back, or the CLI came to rest without a result for it")]
+    #[error("the prompt was cancelled, or the CLI finished without a result for it")]
     Cancelled,
     /// The session is over.
     #[error(transparent)]

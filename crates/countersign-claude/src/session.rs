@@ -152,7 +152,7 @@ impl StoredSessions {
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// Ids are UUIDs; anything else could name another file.
-    #[error("`{0}` is no id of a session")]
+    #[error("`{0}` is not a session id")]
     NotAnId(String),
     /// There is none.
     #[error("no session has the id `{0}`")]

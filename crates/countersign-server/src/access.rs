@@ -3,39 +3,17 @@
 //! [`check_access`] runs before every handler. A route that the table does not have answers nobody, so a
 //! new one cannot be forgotten: it does not work until somebody has said whom it is for.
 
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use countersign_core::Execution;
-use countersign_gate::TokenRole;
-use uuid::Uuid;
+use countersign_api::socket::PATH;
+use countersign_api::socket::command::ClientCommand;
 
 use crate::app::App;
+use crate::caller::{AuthenticatedCaller, LeastRole};
 use crate::error::ApiError;
-use crate::sign_in::SignedInPerson;
-use crate::socket;
-use crate::socket::command::ClientCommand;
-
-/// The least that a route or a command needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LeastRole {
-    /// No credential.
-    Nobody,
-    /// The page's cookie alone: what the page is made of, and no data.
-    PageCookie,
-    /// Any role; of an agent only what is its own.
-    Anybody,
-    /// Reading: viewers, approvers and admins.
-    Viewer,
-    /// Handing in and running calls: agents (their own), approvers and admins.
-    Agent,
-    /// Starting, stopping and deciding: approvers and admins.
-    Approver,
-    /// Rules and settings: admins.
-    Admin,
-}
 
 use LeastRole::{Admin, Agent, Anybody, Approver, Nobody, PageCookie, Viewer};
 
@@ -93,7 +71,7 @@ const ROUTES: &[(&str, &[(Method, LeastRole)])] = &[
     ("/my/projects/{project_id}/rules/trust", &[(Method::POST, Admin)]),
     ("/my/projects/{project_id}/rules/{rule_id}", &[(Method::DELETE, Admin)]),
     ("/my/projects/{project_id}/audit", &[(Method::GET, Viewer)]),
-    (socket::PATH, &[(Method::GET, Viewer)]),
+    (PATH, &[(Method::GET, Viewer)]),
 ];
 
 /// Returns what a command of the socket needs.
@@ -104,106 +82,6 @@ pub(crate) fn least_role_for_command(command: &ClientCommand) -> LeastRole {
         | ClientCommand::ToolApprovalResponse(_)
         | ClientCommand::Cancel(_)
         | ClientCommand::ApproveAll(_) => Approver,
-    }
-}
-
-impl LeastRole {
-    fn admits(self, role: TokenRole) -> bool {
-        match self {
-            Nobody | PageCookie | Anybody => true,
-            Viewer => role != TokenRole::Agent,
-            Agent => role != TokenRole::Viewer,
-            Approver => matches!(role, TokenRole::Approver | TokenRole::Admin),
-            Admin => role == TokenRole::Admin,
-        }
-    }
-
-    /// Returns the role to ask for.
-    fn name(self) -> &'static str {
-        match self {
-            Nobody | PageCookie | Anybody | Viewer => "viewer",
-            Agent => "agent",
-            Approver => "approver",
-            Admin => "admin",
-        }
-    }
-}
-
-/// Who makes a request: the holder of a token, or somebody who signed in on the page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AuthenticatedCaller {
-    /// The name that decisions carry.
-    pub(crate) name: String,
-    pub(crate) role: TokenRole,
-    /// The token; none for the server's own.
-    pub(crate) token: Option<Uuid>,
-}
-
-impl AuthenticatedCaller {
-    /// Returns the holder of the server's own token or link.
-    pub(crate) fn admin() -> Self {
-        Self { name: "admin".to_owned(), role: TokenRole::Admin, token: None }
-    }
-
-    /// Returns why the caller may not do something, if so.
-    pub(crate) fn check_role(&self, least: LeastRole) -> Result<(), ApiError> {
-        if least.admits(self.role) {
-            return Ok(());
-        }
-        let (needed, name, role) = (least.name(), &self.name, self.role);
-        let why = format!("this needs the role `{needed}`, and `{name}` has the role `{role}`");
-        let hint = "use a token of that role: `countersign token create --role ROLE`";
-        Err(ApiError { hint: Some(hint), ..ApiError::forbidden("role", why) })
-    }
-
-    /// Returns whether the caller sees nothing but its own calls.
-    pub(crate) fn is_agent(&self) -> bool {
-        self.role == TokenRole::Agent
-    }
-
-    /// Returns by what a call remembers who handed it in.
-    pub(crate) fn submitter_id(&self) -> String {
-        self.token.map_or_else(|| self.name.clone(), |id| id.to_string())
-    }
-
-    /// Returns whether the caller handed a call in.
-    pub(crate) fn has_submitted(&self, call: &Execution) -> bool {
-        call.basis.submitted_by.as_deref() == Some(self.submitter_id().as_str())
-    }
-
-    /// Returns the name under which calls are lent to one of the caller's clients.
-    ///
-    /// An agent's begins with its token, so that no other token can pass for it.
-    pub(crate) fn holder_name(&self, client_id: &str) -> String {
-        match self.token {
-            Some(token) if self.is_agent() => format!("{token}:{client_id}"),
-            _ => client_id.to_owned(),
-        }
-    }
-
-    /// Returns whether a call is the caller's to look at: handed in by it, or lent to one of its clients.
-    pub(crate) fn may_see(&self, call: &Execution) -> bool {
-        let is_lent = || {
-            let holder = call.lease().map(|lease| lease.holder.as_str()).unwrap_or_default();
-            holder.starts_with(&self.holder_name(""))
-        };
-        !self.is_agent() || self.has_submitted(call) || is_lent()
-    }
-}
-
-impl FromRequestParts<App> for AuthenticatedCaller {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
-        parts.extensions.get::<Self>().cloned().ok_or_else(ApiError::not_signed_in)
-    }
-}
-
-impl FromRequestParts<App> for SignedInPerson {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        AuthenticatedCaller::from_request_parts(parts, app).await.map(|caller| Self(caller.name))
     }
 }
 
@@ -264,6 +142,8 @@ fn least_role_for_route(method: &Method, route: &str) -> Result<LeastRole, Box<R
 
 #[cfg(test)]
 mod tests {
+    use countersign_gate::TokenRole;
+
     use super::*;
 
     #[test]

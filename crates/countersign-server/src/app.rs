@@ -9,14 +9,13 @@ use countersign_gate::{Gate, Project, ServerIdentity};
 use countersign_tools::{BackupStore, PlannerCatalogue, Sandbox, Toolbox, Workspace};
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::executor_slot::ClientStreams;
-use crate::chat::hub::StreamHubs;
-use crate::hook_spool::HookSpool;
+use crate::approval_switch::ApprovalSwitch;
+use crate::client_streams::ClientStreams;
 use crate::host_names::HostNames;
-use crate::projects::ProjectRegistry;
-use crate::run_mode::ApprovalSwitch;
-use crate::runs::RunRegistry;
+use crate::project_registry::ProjectRegistry;
+use crate::run_registry::RunRegistry;
 use crate::sign_in::{LocalCredential, SignInRegistry};
+use crate::stream_hub::StreamHubs;
 
 /// Who answers the prompts.
 #[derive(Clone)]
@@ -95,16 +94,6 @@ pub(crate) struct AppParts {
     pub(crate) run_defaults: RunDefaults,
     /// The names it answers to beside its addresses.
     pub(crate) host_names: Arc<HostNames>,
-}
-
-/// How a server is reached, and what it serves beside its parts.
-#[derive(Default)]
-pub(crate) struct ServerOptions {
-    pub(crate) host_names: Arc<HostNames>,
-    /// What the commands of this machine come in with.
-    pub(crate) local: Option<LocalCredential>,
-    /// Where hooks leave word of the calls they see.
-    pub(crate) hook_spool: Option<HookSpool>,
 }
 
 impl std::ops::Deref for App {

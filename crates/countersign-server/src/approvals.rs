@@ -1,27 +1,27 @@
 //! Requests for approval over REST: listed, looked at, decided.
 
-pub(crate) mod view;
-
 use axum::Json;
 use axum::extract::State;
+use countersign_api::approval::{
+    ApprovalList, ApprovalView, ApproveBody, DecisionView, OneApproval, RejectBody,
+};
+use countersign_api::call_status::CallStatus;
+use countersign_api::decision_record::DecisionRecord;
 use countersign_core::{Execution, ExecutionStatus, ProjectId};
 use countersign_gate::ExecutionFilter;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use self::view::ApprovalView;
 use crate::app::App;
 use crate::body::OptionalJsonBody;
 use crate::call_context::ContextLookup;
-use crate::decide::{DecisionInput, DecisionOutcome, DecisionScope, DecisionService};
+use crate::caller::SignedInPerson;
+use crate::decide::{DecisionInput, DecisionOutcome, DecisionService};
 use crate::error::ApiError;
 use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
 use crate::path_params::{PathParams, approval_id};
 use crate::query::{PageQuery, QueryParams};
 use crate::runs;
-use crate::sign_in::SignedInPerson;
-use crate::status::CallStatus;
 
 /// Which requests.
 #[derive(Deserialize, IntoParams)]
@@ -30,99 +30,6 @@ pub(crate) struct ApprovalListQuery {
     /// Where they stand; `pending` means `awaiting_approval`. All unless said.
     #[param(inline)]
     status: Option<CallStatus>,
-}
-
-/// A page of requests, the latest first.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ApprovalList {
-    success: bool,
-    approvals: Vec<ApprovalView>,
-    /// Where the next page begins; none after the last.
-    #[schema(required)]
-    next_cursor: Option<String>,
-}
-
-/// One request.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct OneApproval {
-    success: bool,
-    #[serde(flatten)]
-    approval: ApprovalView,
-}
-
-/// A yes. A field that is not known is refused: nobody means nothing by it.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"decision": "approved"}))]
-pub(crate) struct ApproveBody {
-    /// The path says it already; where it is given it has to be `approved`.
-    #[expect(dead_code, reason = "that it can be read says all")]
-    decision: Option<ApprovedLiteral>,
-    /// The whole input as the person changed it. It is judged again: denied is 409, riskier than what
-    /// was asked becomes a new request, otherwise it runs as edited and the model is told so.
-    #[schema(value_type = Option<Object>)]
-    edited_input: Option<Value>,
-    /// How far the yes reaches; `once` unless said.
-    #[serde(default)]
-    #[schema(nullable = false)]
-    scope: DecisionScope,
-    /// The rules of the proposal that was picked, a line each; the narrowest if none. Needs a scope.
-    rule: Option<String>,
-    /// What the person wants to add. It is kept beside the decision; the model is not told.
-    message: Option<String>,
-    /// The digest of what the person saw; if the request is another by now, the answer is 409.
-    digest: Option<String>,
-}
-
-/// The word for yes.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ApprovedLiteral {
-    Approved,
-}
-
-/// The word for no.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RejectedLiteral {
-    Rejected,
-}
-
-/// A no. A field that is not known is refused.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"reason": "User declined execution"}))]
-pub(crate) struct RejectBody {
-    /// The path says it already; where it is given it has to be `rejected`.
-    #[expect(dead_code, reason = "that it can be read says all")]
-    decision: Option<RejectedLiteral>,
-    /// What to do instead: the model reads `User rejected: <reason>` and goes on.
-    reason: Option<String>,
-    /// The digest of what the person saw; if the request is another by now, the answer is 409.
-    digest: Option<String>,
-    /// Whether the run is to be stopped, too.
-    #[serde(default)]
-    #[schema(nullable = false)]
-    interrupt: bool,
-}
-
-/// The decision that stands.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DecisionView {
-    success: bool,
-    approval_id: String,
-    /// What stands: `approved` or `rejected`; `awaiting_approval` where an edited input is asked for
-    /// again.
-    status: CallStatus,
-    tool_id: String,
-    /// How far the call has come since.
-    tool_status: CallStatus,
-    #[serde(flatten)]
-    decided: view::DecisionRecord,
-    /// The request that waits in its place, where an edited input is riskier than what was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    replaced_by: Option<String>,
 }
 
 /// `GET /my/projects/{project_id}/approvals`: what people were asked, the latest first.
@@ -175,7 +82,7 @@ async fn list_in(
     let mut approvals = Vec::with_capacity(calls.len());
     for call in calls {
         let context = contexts.find(&call).await?;
-        approvals.push(ApprovalView::new(call, context));
+        approvals.push(ApprovalView::new(&call, context));
     }
     Ok(Json(ApprovalList { success: true, approvals, next_cursor }))
 }
@@ -194,7 +101,7 @@ pub(crate) async fn get(
     let speaker = DecisionService { app: &app, project: &project.id, person: &person };
     let approval = speaker.find_request(approval_id(&approval)?).await?;
     let context = ContextLookup::new(app.gate.store()).find(&approval).await?;
-    let approval = ApprovalView::new(approval, context);
+    let approval = ApprovalView::new(&approval, context);
     Ok(Json(OneApproval { success: true, approval }))
 }
 
@@ -226,7 +133,7 @@ pub(crate) async fn approve(
         DecisionOutcome::AskedAgain(next) => {
             let asked = speaker.find_request(id).await?;
             let Json(view) = decision_response(&asked, CallStatus::AwaitingApproval);
-            Ok(Json(DecisionView { replaced_by: Some(next.id.to_string()), ..view }))
+            Ok(Json(DecisionView { replaced_by: Some(next.id().to_string()), ..view }))
         }
     }
 }
@@ -250,7 +157,7 @@ pub(crate) async fn reject(
     let (DecisionOutcome::Decided(stands) | DecisionOutcome::AskedAgain(stands)) =
         speaker.decide(approval_id(&approval)?, said).await?;
     if body.interrupt {
-        runs::cancel(&app, &project.id, &stands.call.session).await?;
+        runs::cancel(&app, &project.id, &stands.call().session).await?;
     }
     Ok(decision_response(&stands, CallStatus::Rejected))
 }
@@ -258,11 +165,11 @@ pub(crate) async fn reject(
 fn decision_response(stands: &Execution, status: CallStatus) -> Json<DecisionView> {
     Json(DecisionView {
         success: true,
-        approval_id: stands.id.to_string(),
+        approval_id: stands.id().to_string(),
         status,
-        tool_id: stands.call.id.to_string(),
+        tool_id: stands.call().id.to_string(),
         tool_status: stands.status().into(),
-        decided: view::DecisionRecord::from_execution(stands),
+        decided: DecisionRecord::from_execution(stands),
         replaced_by: stands.replaced_by().map(|id| id.to_string()),
     })
 }

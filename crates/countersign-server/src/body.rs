@@ -59,7 +59,12 @@ impl<T: DeserializeOwned> FromRequest<App> for FormBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let bad = || ApiError::bad_request("bad_form", "this is not the form of that page");
+        let bad = || {
+            ApiError::bad_request(
+                "bad_form",
+                "the form is incomplete; reload the page and try again",
+            )
+        };
         let body = read_with_timeout(request, app.body_patience, FORM_LIMIT).await?;
         // A form is written as the query of an address is.
         let query = String::from_utf8(body).map_err(|_| bad())?;
@@ -78,7 +83,7 @@ async fn read_with_timeout(
         Ok(read) => read,
         Err(_) => Err(ApiError {
             status: StatusCode::REQUEST_TIMEOUT,
-            ..ApiError::bad_request("slow_body", "the body did not come in time")
+            ..ApiError::bad_request("slow_body", "the request body did not arrive in time")
         }),
     }
 }

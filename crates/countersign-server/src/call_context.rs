@@ -1,40 +1,11 @@
 //! Where a call belongs: its workspace, its conversation and who asked, as people call them.
 
+use countersign_api::call_context::{CallContext, ConversationView, WorkspaceView};
 use std::collections::HashMap;
 
 use countersign_core::{Execution, Executor, ProjectId, SessionId, mask_text};
 use countersign_gate::{Project, Store, StoreError};
-use serde::Serialize;
-use utoipa::ToSchema;
 use uuid::Uuid;
-
-/// Where a call belongs.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct CallContext {
-    workspace: WorkspaceView,
-    conversation: ConversationView,
-    /// What a person would call the asker: `Countersign agent`, `Claude Code`, or the name of the
-    /// token that another program has.
-    agent_name: String,
-}
-
-/// The workspace that a call belongs to.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct WorkspaceView {
-    project_id: String,
-    name: String,
-    /// The folder, on the server's machine.
-    root: String,
-}
-
-/// The conversation that a call belongs to.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct ConversationView {
-    session_id: String,
-    /// The beginning of its first prompt; null where the server has none.
-    #[schema(required)]
-    title: Option<String>,
-}
 
 /// Looks up where calls belong; what was found once is not looked up again.
 pub(crate) struct ContextLookup<'a> {
@@ -52,9 +23,9 @@ impl<'a> ContextLookup<'a> {
 
     /// Returns where a call belongs.
     pub(crate) async fn find(&mut self, approval: &Execution) -> Result<CallContext, StoreError> {
-        let session_id = approval.call.session.to_string();
+        let session_id = approval.call().session.to_string();
         Ok(CallContext {
-            workspace: self.workspace(&approval.call.project).await?,
+            workspace: self.workspace(&approval.call().project).await?,
             conversation: ConversationView { session_id, title: self.title(approval).await? },
             agent_name: self.agent_name(approval).await?,
         })
@@ -75,7 +46,7 @@ impl<'a> ContextLookup<'a> {
     /// Returns the title of a call's conversation. Another program names its conversations as it
     /// likes: one of that name here is not its own.
     async fn title(&mut self, approval: &Execution) -> Result<Option<String>, StoreError> {
-        let call = &approval.call;
+        let call = &approval.call();
         if call.executor == Executor::Caller {
             return Ok(None);
         }
@@ -90,10 +61,10 @@ impl<'a> ContextLookup<'a> {
     }
 
     async fn agent_name(&mut self, approval: &Execution) -> Result<String, StoreError> {
-        match approval.call.executor {
+        match approval.call().executor {
             Executor::Local | Executor::Client => Ok("Countersign agent".to_owned()),
             Executor::ClaudeCli => Ok("Claude Code".to_owned()),
-            Executor::Caller => self.caller_name(approval.basis.submitted_by.as_deref()).await,
+            Executor::Caller => self.caller_name(approval.basis().submitted_by.as_deref()).await,
         }
     }
 

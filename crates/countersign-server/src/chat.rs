@@ -9,68 +9,17 @@ pub(crate) mod stream;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use countersign_core::{Executor, SessionId};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use countersign_api::chat::{MessageTaken, NewMessage};
 
 use crate::app::App;
 use crate::body::JsonBody;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::ConflictErrorResponses;
-use crate::path_params::PathParams;
+use crate::path_params::{PathParams, session_id};
 use crate::run_mode;
 use crate::runs::{self, RunRequest};
 use crate::sessions::messages::message_id;
-use crate::sign_in::SignedInPerson;
-use crate::socket::command::RunPermissionMode;
-
-/// How long the id of a conversation may be.
-const LONGEST_ID: usize = 200;
-
-/// A message of a person, and how to run it.
-#[derive(Deserialize, ToSchema)]
-#[schema(example = json!({"content": "Run the tests and fix what fails", "executor": "client"}))]
-pub(crate) struct NewMessage {
-    /// What the person asks.
-    #[schema(min_length = 1, example = "Run the tests and fix what fails")]
-    content: String,
-    /// The conversation: one that is there goes on, another one begins under this id.
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]+$")]
-    session_id: Option<String>,
-    /// Who runs the tools; as in the conversation's last run unless said, else `client`.
-    executor: Option<ExecutorName>,
-    /// How calls are decided; as the project's settings and the conversation's last run say unless
-    /// given, `sdk` where they say nothing.
-    permission_mode: Option<RunPermissionMode>,
-    /// The model to ask.
-    model: Option<String>,
-    /// Added to the system prompt of the server's own loop; what the server was started with if left out.
-    system_prompt: Option<String>,
-    /// How long one answer of the model may be, in the server's own loop.
-    #[schema(minimum = 1)]
-    max_tokens: Option<u32>,
-}
-
-/// Who runs the tools of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ExecutorName {
-    /// The server.
-    Local,
-    /// The client that listens to the project's stream.
-    Client,
-    /// The Claude Code CLI.
-    ClaudeCli,
-}
-
-/// A run that began.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MessageTaken {
-    success: bool,
-    session_id: String,
-    run_id: String,
-    message_id: String,
-}
 
 /// `POST /my/projects/{project_id}/chat/messages`: the agent starts on a task. What comes of it is
 /// told by the stream.
@@ -111,27 +60,4 @@ pub(crate) async fn send(
         message_id: message_id(begun.run, first.unwrap_or_default()),
     };
     Ok((StatusCode::ACCEPTED, Json(taken)))
-}
-
-impl From<ExecutorName> for Executor {
-    fn from(name: ExecutorName) -> Self {
-        match name {
-            ExecutorName::Local => Self::Local,
-            ExecutorName::Client => Self::Client,
-            ExecutorName::ClaudeCli => Self::ClaudeCli,
-        }
-    }
-}
-
-/// Reads the id of a conversation that may not be there yet.
-pub(crate) fn session_id(text: String) -> Result<SessionId, ApiError> {
-    let is_one = !text.is_empty()
-        && text.chars().count() <= LONGEST_ID
-        && !text.chars().any(char::is_control);
-    if is_one {
-        Ok(SessionId::from(text))
-    } else {
-        let why = format!("`session_id` has 1 to {LONGEST_ID} characters, no control codes");
-        Err(ApiError::bad_request("bad_session_id", why))
-    }
 }

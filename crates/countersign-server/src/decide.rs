@@ -1,37 +1,23 @@
 //! Decisions: what a person says on the wire, made into one call to the gate. For every surface.
 
+use countersign_api::approval::DecisionScope;
 use std::sync::Arc;
 
 use countersign_core::{
     ApprovalId, ApprovedBy, Decision, Digest, Execution, ExecutionStatus, Executor, Planner,
-    ProjectId, Supervision, ToolCall,
+    ProjectId, ToolCall,
 };
 use countersign_gate::{
     ApprovalEditOutcome, ApprovalWithEdit, ApprovalWithGrant, GrantScope, StoredRuleOrigin,
     SubmitOptions,
 };
 use countersign_tools::Workspace;
-use serde::Deserialize;
 use serde_json::Value;
-use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
 use crate::path_params::unknown_approval;
 use crate::with_deadline::{judge_with_deadline, with_deadline};
-
-/// How far a yes reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DecisionScope {
-    /// This call.
-    #[default]
-    Once,
-    /// Calls like it in this conversation.
-    Session,
-    /// Calls like it in this project.
-    Project,
-}
 
 /// What a person says to a request.
 #[derive(Debug, Default)]
@@ -112,7 +98,7 @@ impl DecisionService<'_> {
     /// to know.
     pub(crate) async fn find_request(&self, id: ApprovalId) -> Result<Execution, ApiError> {
         let found = self.app.gate.store().approval(id).await?;
-        let own = found.filter(|it| it.call.project == *self.project);
+        let own = found.filter(|it| it.call().project == *self.project);
         own.ok_or_else(|| unknown_approval(&id.to_string()))
     }
 
@@ -140,7 +126,7 @@ impl DecisionService<'_> {
             let why = countersign_core::StateConflict(Box::new(asked));
             return Err(countersign_gate::DecideError::from(why).into());
         }
-        let (gate, id) = (self.app.gate.clone(), asked.id);
+        let (gate, id) = (self.app.gate.clone(), asked.id());
         let settled = with_deadline(async move { gate.approve_with_grant(id, always).await });
         let settled = settled.await.map_err(|error| error.or_approval(asked))?;
         Ok(DecisionOutcome::Decided(Box::new(settled)))
@@ -151,7 +137,7 @@ impl DecisionService<'_> {
         let rules = self.app.gate.store().rules(self.project).await?;
         let is_session = scope == GrantScope::Session;
         Ok(rules.iter().any(|rule| {
-            rule.origin == StoredRuleOrigin::Approval(asked.id)
+            rule.origin == StoredRuleOrigin::Approval(asked.id())
                 && rule.session.is_some() == is_session
         }))
     }
@@ -162,16 +148,16 @@ impl DecisionService<'_> {
         asked: Execution,
         edit: ApprovalWithEdit,
     ) -> Result<DecisionOutcome, ApiError> {
-        let input = &asked.call.input;
+        let input = &asked.call().input;
         let is_same =
-            asked.basis.edited_from.is_some() && asked.matches_stored_input(input, &edit.input);
+            asked.basis().edited_from.is_some() && asked.matches_stored_input(input, &edit.input);
         if asked.was_approved() && is_same {
             return Ok(DecisionOutcome::Decided(Box::new(asked)));
         }
         let place = self.app.projects.get(self.project.as_str()).await?;
-        let planner = planner_for(self.app, &place.1, &asked.call);
-        let terms = SubmitOptions::from(Supervision::Attended { auto_approve_read: true });
-        let (gate, id) = (self.app.gate.clone(), asked.id);
+        let planner = planner_for(self.app, &place.1, asked.call());
+        let terms = SubmitOptions::attended();
+        let (gate, id) = (self.app.gate.clone(), asked.id());
         let amended = judge_with_deadline(planner, |planner| async move {
             gate.approve_edited(id, edit, planner, &terms).await
         });

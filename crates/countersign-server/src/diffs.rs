@@ -2,16 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::diff::DiffPage;
 use countersign_gate::DiffLines;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::app::App;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::ReadErrorResponses;
 use crate::path_params::{PathParams, approval_id, unknown_approval};
 use crate::query::{QueryParams, limit, number};
-use crate::sign_in::SignedInPerson;
 
 /// How many lines go out at once.
 const MOST: usize = 5_000;
@@ -34,18 +35,6 @@ pub(crate) struct DiffRangeQuery {
     limit: Option<usize>,
 }
 
-/// Some lines of a diff.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DiffPage {
-    success: bool,
-    lines: Vec<String>,
-    /// How many lines the whole diff has.
-    total: usize,
-    /// Where the next stretch begins; none after the last.
-    #[schema(required)]
-    next: Option<usize>,
-}
-
 /// `GET /my/projects/{project_id}/approvals/{approval_id}/diff`: any part of a long diff.
 #[utoipa::path(get, operation_id = "get_diff", tag = "approvals", path = "/my/projects/{project_id}/approvals/{approval_id}/diff", params(("project_id" = String, Path), ("approval_id" = String, Path), DiffRangeQuery), responses(
     (status = 200, body = DiffPage),
@@ -60,7 +49,7 @@ pub(crate) async fn get(
     let (project, _) = &*app.projects.get(&project).await?;
     let id = approval_id(&approval)?;
     let found = app.gate.store().approval(id).await?;
-    if found.is_none_or(|found| found.call.project != project.id) {
+    if found.is_none_or(|found| found.call().project != project.id) {
         return Err(unknown_approval(&approval));
     }
     let limit = stretch.limit.unwrap_or(1_000).min(MOST);

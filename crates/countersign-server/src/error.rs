@@ -1,20 +1,12 @@
 //! Errors as clients see them: one shape, the status decided here.
 
 use axum::Json;
-use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use countersign_agent::BeginError;
+use countersign_api::error::{ErrorBody, ErrorView};
 use countersign_core::{Execution, ExecutionStatus};
-use countersign_gate::{DecideError, StoreError};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-use crate::app::App;
-use crate::approvals::view::ApprovalView;
-use crate::call_context::ContextLookup;
-use crate::tools::view::ExecutionView;
+use countersign_gate::{DecideError, GateError, StoreError};
 
 /// Why a request was not served.
 #[derive(Debug)]
@@ -39,37 +31,9 @@ pub(crate) enum ConflictingExecution {
 /// An error that shows what stands: its body is written where the store can be asked for the names
 /// that go with it.
 #[derive(Clone)]
-struct UnwrittenError {
-    error: ErrorView,
-    stands: ConflictingExecution,
-}
-
-/// The body of an error.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ErrorBody {
-    success: bool,
-    error: ErrorView,
-    /// The request as it stands, where that is why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    approval: Option<ApprovalView>,
-    /// The call as it stands, where that is why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    execution: Option<ExecutionView>,
-}
-
-/// What went wrong.
-#[derive(Clone, Serialize, ToSchema)]
-pub(crate) struct ErrorView {
-    /// A stable word for programs.
-    code: &'static str,
-    /// A sentence for people.
-    message: String,
-    /// What can be done about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    hint: Option<&'static str>,
+pub(crate) struct UnwrittenError {
+    pub(crate) error: ErrorView,
+    pub(crate) stands: ConflictingExecution,
 }
 
 impl ApiError {
@@ -162,6 +126,17 @@ impl From<StoreError> for ApiError {
     }
 }
 
+impl From<GateError> for ApiError {
+    fn from(error: GateError) -> Self {
+        if let GateError::Store(error) = error {
+            return error.into();
+        }
+        let told: &dyn std::error::Error = &error;
+        tracing::error!(error = told, "the gate failed");
+        Self::internal("broken", "the server failed internally; its log says why")
+    }
+}
+
 impl From<BeginError> for ApiError {
     fn from(error: BeginError) -> Self {
         match error {
@@ -202,6 +177,7 @@ impl From<DecideError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { status, code, message, hint, stands } = self;
+        let (code, hint) = (code.to_owned(), hint.map(str::to_owned));
         let error = ErrorView { code, message, hint };
         let body =
             ErrorBody { success: false, error: error.clone(), approval: None, execution: None };
@@ -210,39 +186,5 @@ impl IntoResponse for ApiError {
             response.extensions_mut().insert(UnwrittenError { error, stands });
         }
         response
-    }
-}
-
-/// Adds to the answers that are errors what stands instead of what was wanted.
-pub(crate) async fn fill_error_body(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let mut response = next.run(request).await;
-    let Some(unwritten) = response.extensions_mut().remove::<UnwrittenError>() else {
-        return response;
-    };
-    match unwritten.write(&app).await {
-        Ok(body) => (response.status(), Json(body)).into_response(),
-        // The error itself is there; only what stands is not.
-        Err(_) => response,
-    }
-}
-
-impl UnwrittenError {
-    async fn write(self, app: &App) -> Result<ErrorBody, StoreError> {
-        let mut contexts = ContextLookup::new(app.gate.store());
-        let (approval, execution) = match self.stands {
-            ConflictingExecution::Approval(approval) => {
-                let context = contexts.find(&approval).await?;
-                (Some(ApprovalView::new(*approval, context)), None)
-            }
-            ConflictingExecution::Execution(call) => {
-                let context = contexts.find(&call).await?;
-                (None, Some(ExecutionView::new(*call, context)))
-            }
-        };
-        Ok(ErrorBody { success: false, error: self.error, approval, execution })
     }
 }

@@ -1,16 +1,15 @@
 //! What every operation may answer instead of what was asked for, as the API's description says it.
 
+use countersign_api::error::ErrorBody;
 use std::collections::BTreeMap;
 
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::error::ErrorBody;
-
 type ErrorResponseMap = BTreeMap<String, RefOr<Response>>;
 
 const BAD: (&str, &str) = ("400", "Something in the request is wrong; the message says what.");
-const UNKNOWN: (&str, &str) = ("404", "There is no such thing in this project.");
+const UNKNOWN: (&str, &str) = ("404", "The project has no such resource.");
 const CONFLICT: (&str, &str) =
     ("409", "Something else stands; where it is a call, it comes along.");
 const DOOR: [(&str, &str); 2] = [

@@ -1,5 +1,6 @@
 //! Health and metrics: for machines that watch machines, without a credential.
 
+use countersign_api::error::ErrorBody;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,7 +10,6 @@ use countersign_gate::StoreError;
 use tokio::time::timeout;
 
 use crate::app::App;
-use crate::error::ErrorBody;
 
 /// How long whoever collects the metrics waits for a number from the database.
 const COUNTING: Duration = Duration::from_secs(1);
@@ -52,20 +52,30 @@ pub(crate) async fn readyz(State(app): State<App>) -> impl IntoResponse {
     (status = 403, body = ErrorBody),
 ))]
 pub(crate) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    let pending = match tokio::time::timeout(COUNTING, pending(&app)).await {
-        Ok(Ok(pending)) => f64::from(u32::try_from(pending).unwrap_or(u32::MAX)),
+    let (pending, age) = match tokio::time::timeout(COUNTING, measure_queue(&app)).await {
+        Ok(Ok(measured)) => measured,
         // Unknown is not none.
-        Ok(Err(_)) | Err(_) => f64::NAN,
+        Ok(Err(_)) | Err(_) => (f64::NAN, f64::NAN),
     };
     metrics::gauge!("countersign_pending").set(pending);
+    metrics::gauge!("countersign_oldest_waiting_seconds").set(age);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], (app.metrics)())
 }
 
-/// Returns how many requests of our projects wait for a person, whichever server they came from.
-async fn pending(app: &App) -> Result<u64, StoreError> {
-    let mut pending = 0;
+/// Returns how many requests of our projects wait for a person, whichever server they came from, and
+/// for how many seconds the oldest one has waited.
+async fn measure_queue(app: &App) -> Result<(f64, f64), StoreError> {
+    let (mut pending, mut oldest) = (0, app.gate.clock().now());
+    let now = oldest;
     for project in app.projects.ids() {
-        pending += app.gate.store().pending_count(&project).await?;
+        let waiting = app.gate.store().pending_count(&project).await?;
+        pending += waiting;
+        if waiting > 0
+            && let Some(since) = app.gate.store().oldest_request_time(&project).await?
+        {
+            oldest = oldest.min(since);
+        }
     }
-    Ok(pending)
+    let pending = f64::from(u32::try_from(pending).unwrap_or(u32::MAX));
+    Ok((pending, now.duration_since(oldest).as_secs_f64()))
 }

@@ -22,7 +22,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::App;
 use crate::decide::planner_for;
-use crate::projects::{ProjectHandle, working_folder};
+use crate::project_registry::{ProjectHandle, working_folder};
 
 /// Above this many bytes nothing is added until the server has been there.
 const MOST: u64 = 16 * 1024 * 1024;

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+
+use countersign_api::identity::{IdentityChallenge, IdentityProof};
 
 use crate::app::App;
 use crate::body::JsonBody;
@@ -13,28 +13,6 @@ use crate::error_responses::WriteErrorResponses;
 
 /// How long a challenge may be.
 const NONCE: std::ops::RangeInclusive<usize> = 32..=128;
-
-/// A client's challenge.
-#[derive(Deserialize, ToSchema)]
-#[schema(example = json!({"nonce": "4f1c0a9e6b7d2835c0e4a1f89d3b5c6e7f80912a3b4c5d6e7f8091a2b3c4d5e6"}))]
-pub(crate) struct IdentityChallenge {
-    /// Random hexadecimal digits that nobody has used before.
-    #[schema(min_length = 32, max_length = 128, pattern = "^[0-9a-f]+$")]
-    nonce: String,
-}
-
-/// The server's proof.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct IdentityProof {
-    success: bool,
-    /// The public half of the key: `ed25519:` and 64 hexadecimal digits.
-    public_key: String,
-    /// The address that the server listens on.
-    listens_on: String,
-    /// The Ed25519 signature, as hexadecimal digits, of four lines without an end of line after the
-    /// last: `countersign server identity v1`, the nonce, the request's `Host`, and `listens_on`.
-    signature: String,
-}
 
 /// `POST /identity`: signs a client's challenge with the key that all servers of this database share.
 /// A client that knows the public key compares before it sends its token. The request's `Host` is

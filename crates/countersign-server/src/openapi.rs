@@ -1,6 +1,16 @@
 //! The description of the API, made from the code.
 
 use axum::Json;
+use countersign_api::approval_request::ApprovalRequest;
+use countersign_api::audit::{AuditEntry, AuditList};
+use countersign_api::error::{ErrorBody, ErrorView};
+use countersign_api::rule::{NewRules, RuleList, TrustedContent};
+use countersign_api::rule_check::{CheckView, CheckedCall};
+use countersign_api::rule_simulation::{SimulatedRules, SimulationView};
+use countersign_api::session::{SessionList, SessionView};
+use countersign_api::socket::command::ClientCommand;
+use countersign_api::socket::message::ServerMessage;
+use countersign_api::stream::StreamEvent;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as OpenApiDocument;
 use utoipa::openapi::path::Operation;
@@ -8,15 +18,13 @@ use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
 
-use crate::chat::{event, stream};
-use crate::error::{ErrorBody, ErrorView};
-use crate::projects::api as projects;
-use crate::rules::{check, simulate, view};
-use crate::sessions::{SessionList, SessionView, messages};
-use crate::socket::{command, message, request};
+use crate::chat::stream;
+use crate::rules::{check, simulate};
+use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, preimage, result};
 use crate::{
-    approvals, audit, chat, diffs, docs, health, identity, rules, sessions, sign_in_links, undo,
+    approvals, audit, chat, diffs, docs, health, identity, projects, rules, sessions,
+    sign_in_links, undo,
 };
 
 #[derive(OpenApi)]
@@ -73,19 +81,19 @@ use crate::{
         ErrorView,
         SessionList,
         SessionView,
-        audit::AuditList,
-        audit::AuditEntry,
-        rules::NewRules,
-        rules::TrustedContent,
-        view::RuleList,
-        check::CheckedCall,
-        check::CheckView,
-        simulate::SimulatedRules,
-        simulate::SimulationView,
-        command::ClientCommand,
-        message::ServerMessage,
-        event::StreamEvent,
-        request::ApprovalRequest,
+        AuditList,
+        AuditEntry,
+        NewRules,
+        TrustedContent,
+        RuleList,
+        CheckedCall,
+        CheckView,
+        SimulatedRules,
+        SimulationView,
+        ClientCommand,
+        ServerMessage,
+        StreamEvent,
+        ApprovalRequest,
     ))
 )]
 struct ApiDescription;

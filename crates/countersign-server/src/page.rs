@@ -7,8 +7,8 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use serde::Deserialize;
 
 use crate::app::App;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
-use crate::sign_in::SignedInPerson;
 use crate::sign_in_page::{self, SignInNotice};
 
 #[derive(RustEmbed)]

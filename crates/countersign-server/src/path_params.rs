@@ -3,10 +3,13 @@
 use axum::extract::FromRequestParts;
 use axum::extract::Path;
 use axum::http::request::Parts;
-use countersign_core::{ApprovalId, ExecutionId};
+use countersign_core::{ApprovalId, ExecutionId, SessionId};
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
+
+/// How long the id of a conversation may be.
+const LONGEST_ID: usize = 200;
 
 /// The segments of a path that stand for something.
 pub(crate) struct PathParams<T>(pub(crate) T);
@@ -45,5 +48,18 @@ pub(crate) fn unknown_execution(id: &str) -> ApiError {
     ApiError {
         code: "unknown_execution",
         ..ApiError::not_found(format!("no tool execution has the id `{id}`"))
+    }
+}
+
+/// Reads the id of a conversation that may not be there yet.
+pub(crate) fn session_id(text: String) -> Result<SessionId, ApiError> {
+    let is_one = !text.is_empty()
+        && text.chars().count() <= LONGEST_ID
+        && !text.chars().any(char::is_control);
+    if is_one {
+        Ok(SessionId::from(text))
+    } else {
+        let why = format!("`session_id` has 1 to {LONGEST_ID} characters, no control codes");
+        Err(ApiError::bad_request("bad_session_id", why))
     }
 }

@@ -63,7 +63,7 @@ impl PageQuery {
     /// Returns where the next page of a list of calls begins; none after the last.
     pub(crate) fn next(&self, calls: &[Execution]) -> Option<String> {
         let last = calls.last().filter(|_| calls.len() == self.limit())?;
-        Some(format!("{}_{}", last.created_at.as_millisecond(), last.id))
+        Some(format!("{}_{}", last.created_at().as_millisecond(), last.id()))
     }
 }
 

@@ -5,7 +5,7 @@ use axum::http::header::{
     CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -14,15 +14,16 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::access::check_access;
 use crate::app::App;
 use crate::chat::stream;
-use crate::error::{ApiError, fill_error_body};
+use crate::error::ApiError;
+use crate::error_body::fill_error_body;
 use crate::guard::{HostGuard, check_host_and_origin};
-use crate::projects::api as projects;
+use crate::request_log::log_request;
 use crate::rules::{check, simulate};
 use crate::sessions::messages;
 use crate::tools::{available, calls, executions, lease, preimage, result};
 use crate::{
-    approvals, audit, chat, diffs, docs, health, identity, openapi, page, rules, sessions,
-    sign_in_links, sign_in_page, socket, undo,
+    approvals, audit, chat, diffs, docs, health, identity, openapi, page, projects, rules,
+    sessions, sign_in_links, sign_in_page, socket, undo,
 };
 
 /// Scripts, styles and connections only from here; nothing may frame the page.
@@ -53,7 +54,7 @@ pub(crate) fn router(app: App, hosts: HostGuard) -> Router {
         .route("/my/projects", get(projects::list).post(projects::make))
         .route("/my/approvals", get(approvals::list_all))
         .merge(project_routes())
-        .route(socket::PATH, get(socket::upgrade))
+        .route(countersign_api::socket::PATH, get(socket::upgrade))
         .fallback(async || ApiError::not_found("there is nothing at this address"))
         .method_not_allowed_fallback(async || ApiError::wrong_method())
         .layer(from_fn_with_state(app.clone(), fill_error_body))
@@ -69,6 +70,7 @@ pub(crate) fn router(app: App, hosts: HostGuard) -> Router {
         ))
         .layer(from_fn_with_state(hosts, check_host_and_origin))
         .layer(CatchPanicLayer::new())
+        .layer(from_fn(log_request))
         .with_state(app)
 }
 

@@ -6,61 +6,17 @@ pub(crate) mod view;
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::rule::{NewRule, NewRules, RuleList, TriedRule, TrustedContent};
 use countersign_core::{Digest, ProjectId, RuleId};
 use countersign_gate::{RuleDraft, RulesError, TrustError};
-use jiff::Timestamp;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
-pub(crate) use self::view::RuleEffect;
-use self::view::RuleList;
 use crate::app::App;
 use crate::body::JsonBody;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses, WriteErrorResponses};
 use crate::path_params::PathParams;
-use crate::sign_in::SignedInPerson;
 use crate::with_deadline::with_deadline;
-
-/// The rules that a project is to have.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewRules {
-    /// The version they were made from; where it is given it must be what stands.
-    version: Option<String>,
-    rules: Vec<NewRule>,
-}
-
-/// A rule that a project is to have.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewRule {
-    /// Which rule of the project it stands for; none for a new one.
-    id: Option<String>,
-    effect: RuleEffect,
-    /// In Claude Code's syntax.
-    rule: String,
-    why: Option<String>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_at: Option<Timestamp>,
-}
-
-/// A rule to try out.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TriedRule {
-    effect: RuleEffect,
-    /// In Claude Code's syntax.
-    rule: String,
-}
-
-/// What a person has looked at and trusts.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TrustedContent {
-    /// The digest of the workspace's file, as `files` gave it.
-    digest: String,
-}
 
 /// `GET /my/projects/{project_id}/rules`: everything that holds, and where it comes from.
 #[utoipa::path(get, operation_id = "list_rules", tag = "rules", path = "/my/projects/{project_id}/rules", params(("project_id" = String, Path)), responses(
@@ -88,7 +44,7 @@ pub(crate) async fn replace(
     JsonBody(wanted): JsonBody<NewRules>,
 ) -> Result<Json<RuleList>, ApiError> {
     let (project, _) = &*app.projects.get(&project).await?;
-    let drafts = wanted.rules.into_iter().map(NewRule::draft).collect::<Result<Vec<_>, _>>()?;
+    let drafts = wanted.rules.into_iter().map(rule_draft).collect::<Result<Vec<_>, _>>()?;
     let version = wanted.version.map(Digest::from);
     let (gate, id) = (app.gate.clone(), project.id.clone());
     with_deadline(async move { gate.replace_rules(&id, version, drafts, &person).await }).await?;
@@ -150,19 +106,16 @@ fn rule_id(text: &str) -> Result<RuleId, ApiError> {
     text.parse().map_err(|_| ApiError::not_found(format!("no rule has the id `{text}`")))
 }
 
-impl NewRule {
-    fn draft(self) -> Result<RuleDraft, ApiError> {
-        let Self { id, effect, rule, why, expires_at } = self;
-        let id = id.as_deref().map(rule_id).transpose()?;
-        Ok(RuleDraft { id, effect: effect.into(), rule, why, expires_at })
-    }
+fn rule_draft(rule: NewRule) -> Result<RuleDraft, ApiError> {
+    let NewRule { id, effect, rule, why, expires_at } = rule;
+    let id = id.as_deref().map(rule_id).transpose()?;
+    Ok(RuleDraft { id, effect: effect.into(), rule, why, expires_at })
 }
 
-impl TriedRule {
-    fn parse(self) -> Result<countersign_core::Rule, RulesError> {
-        let Self { effect, rule } = self;
-        RuleDraft { id: None, effect: effect.into(), rule, why: None, expires_at: None }.parse()
-    }
+/// Reads a rule that is to be tried out.
+fn parse_tried_rule(tried: TriedRule) -> Result<countersign_core::Rule, RulesError> {
+    let TriedRule { effect, rule } = tried;
+    RuleDraft { id: None, effect: effect.into(), rule, why: None, expires_at: None }.parse()
 }
 
 impl From<RulesError> for ApiError {
@@ -172,7 +125,7 @@ impl From<RulesError> for ApiError {
                 Self::bad_request("bad_rule", error.to_string())
             }
             RulesError::Changed => Self {
-                hint: Some("read the rules again and make the change anew"),
+                hint: Some("read the rules again and repeat the change"),
                 ..Self::conflict("rules_changed", error.to_string())
             },
             RulesError::Unknown(_) => Self::not_found(error.to_string()),

@@ -1,36 +1,14 @@
 //! Ways to run: what a permission mode means here and now, and what speaks against it.
 
 use countersign_agent::RunSettings;
+use countersign_api::chat::ExecutorName;
+use countersign_api::run_mode::RunPermissionMode;
 use countersign_core::{Executor, PermissionMode, ProjectId, SessionId};
 use countersign_gate::StoreError;
 
 use crate::app::App;
-use crate::chat::ExecutorName;
+use crate::approval_switch::{ApprovalPolicy, ApprovalSwitch};
 use crate::error::ApiError;
-use crate::socket::command::RunPermissionMode;
-
-/// What `TOOL_APPROVAL_ENABLED` says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ApprovalSwitch {
-    /// Nothing: people are asked, and may choose a run that asks nobody.
-    #[default]
-    Unset,
-    /// People are asked, always.
-    On,
-    /// Runs that name no mode ask nobody.
-    Off,
-}
-
-/// Whether people are asked in a project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ApprovalPolicy {
-    /// They are, unless a run chooses otherwise.
-    Chosen,
-    /// They are, whatever a run chooses.
-    Kept,
-    /// They are not, unless a run chooses otherwise.
-    Off,
-}
 
 /// How a run goes: who runs its calls, and what becomes of those that would ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,22 +66,6 @@ impl RunModeChoice {
                 ResolvedRunMode { executor, mode, mode_by_settings: by_settings }
             }
         }
-    }
-}
-
-impl RunPermissionMode {
-    /// Returns what a run is called whose calls go this way.
-    pub(crate) fn for_executor(executor: Executor, mode: Option<PermissionMode>) -> Self {
-        match (executor, mode) {
-            (_, Some(PermissionMode::BypassPermissions)) => Self::BypassPermissions,
-            (Executor::ClaudeCli, _) => Self::ToolApproval,
-            (Executor::Local | Executor::Client | Executor::Caller, _) => Self::Sdk,
-        }
-    }
-
-    /// Returns what a run was called that was begun with these settings.
-    pub(crate) fn from_settings(settings: &RunSettings) -> Self {
-        Self::for_executor(settings.executor, settings.mode)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Runs: which conversations are being driven in this process, and how to stop them.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use countersign_agent::{
     AgentRun, ClaudeCode, ClaudeConfig, ClaudeRun, ConsentSource, PlannerLookup, ResumeError,
@@ -10,15 +9,14 @@ use countersign_agent::{
 };
 use countersign_core::{Event, Executor, ProjectId, RunId, SessionId};
 use countersign_gate::{OrphanedRun, StoreError, retry_until_available};
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::projects::{ProjectHandle, working_folder};
+use crate::project_registry::{ProjectHandle, working_folder};
 use crate::run_mode::ResolvedRunMode;
-use crate::tools;
+use crate::run_registry::ActiveRun;
+use crate::run_tools;
 use crate::with_deadline::with_deadline;
 
 /// What a client wants run.
@@ -33,63 +31,6 @@ pub(crate) struct RunRequest {
     pub(crate) system_prompt: Option<String>,
     /// How long one answer may be in our own loop.
     pub(crate) max_tokens: Option<u32>,
-}
-
-/// A run that is going on.
-struct ActiveRun {
-    run: RunId,
-    signals: RunSignals,
-    /// None for the moment it takes to start its task.
-    task: Option<AbortHandle>,
-}
-
-/// The runs that are going on.
-#[derive(Default)]
-pub(crate) struct RunRegistry {
-    active: Mutex<HashMap<(ProjectId, SessionId), ActiveRun>>,
-    pub(crate) tasks: TaskTracker,
-}
-
-impl RunRegistry {
-    /// Returns the run of a conversation, if one is going on here.
-    pub(crate) fn active_run(&self, project: &ProjectId, session: &SessionId) -> Option<RunId> {
-        self.lock().get(&(project.clone(), session.clone())).map(|active| active.run)
-    }
-
-    /// Stops the run of a conversation; returns whether there was one.
-    pub(crate) fn cancel(&self, project: &ProjectId, session: &SessionId) -> bool {
-        let active = self.lock();
-        let found = active.get(&(project.clone(), session.clone()));
-        found.inspect(|active| active.signals.cancel.cancel()).is_some()
-    }
-
-    /// Breaks off what did not come to rest: the server is going down. The runs stay as they are
-    /// recorded, and go on when a server comes for them.
-    pub(crate) fn abort_all(&self) {
-        self.lock().values().filter_map(|active| active.task.as_ref()).for_each(AbortHandle::abort);
-    }
-
-    /// Stops a run that somebody wants stopped, if it is going on here.
-    fn cancel_run(&self, run: RunId) {
-        let active = self.lock();
-        let found = active.values().filter(|active| active.run == run);
-        found.for_each(|active| active.signals.cancel.cancel());
-    }
-
-    /// Breaks off everything at once, and leaves it to the server that has taken over.
-    pub(crate) fn hand_over(&self) {
-        let mut active = self.lock();
-        for (_, active) in active.drain() {
-            active.signals.suspend.cancel();
-            if let Some(task) = active.task {
-                task.abort();
-            }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<(ProjectId, SessionId), ActiveRun>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A run that can be driven: on our own loop, or on the Claude Code CLI.
@@ -170,7 +111,7 @@ pub(crate) async fn start(
 /// Checks what only our own loop can do something with.
 fn check_limits(wanted: &RunRequest) -> Result<(), ApiError> {
     if wanted.max_tokens == Some(0) {
-        return Err(ApiError::bad_request("bad_max_tokens", "`max_tokens` is 1 or more"));
+        return Err(ApiError::bad_request("bad_max_tokens", "`max_tokens` must be 1 or more"));
     }
     let is_given = wanted.max_tokens.is_some() || wanted.system_prompt.is_some();
     if is_given && wanted.way.executor == Executor::ClaudeCli {
@@ -200,7 +141,6 @@ pub(crate) async fn resume_abandoned(app: &App) -> Result<(), StoreError> {
         let clock = app.gate.clock();
         match retry_until_available(clock, "a run", app.stopping.cancelled(), resuming).await? {
             Ok(Some(run)) => {
-                tracing::info!(run = %left.id, "a run goes on");
                 drive(app, &left.project, DrivableRun::Own(Box::new(run)));
                 metrics::counter!("countersign_runs_resumed_total").increment(1);
             }
@@ -236,11 +176,11 @@ pub(crate) async fn stop_requested_runs(app: &App) -> Result<(), StoreError> {
 
 /// Ends a run that cannot go on, and says why.
 async fn abandon(app: &App, left: &OrphanedRun, why: &ResumeObstacle) -> Result<(), StoreError> {
-    tracing::warn!(run = %left.id, %why, "a run cannot go on");
+    tracing::warn!(run_id = %left.id, %why, "a run cannot go on");
     let event = Event::RunFailed {
         code: "interrupted".to_owned(),
         message: format!("the server was restarted and the run cannot go on: {why}"),
-        hint: Some("send a prompt to go on with the conversation".to_owned()),
+        hint: Some("send a prompt to continue the conversation".to_owned()),
     };
     let end = || app.gate.abandon_run(left, event.clone());
     retry_until_available(app.gate.clock(), "the end of a run", app.stopping.cancelled(), end).await
@@ -320,7 +260,7 @@ fn runner(
     consent: ConsentSource,
     config: RunnerConfig,
 ) -> Runner {
-    let toolbox = tools::toolbox(app, place, config.executor);
+    let toolbox = run_tools::toolbox(app, place, config.executor);
     Runner::new(app.gate.clone(), app.model.model.clone(), toolbox, consent, config)
 }
 

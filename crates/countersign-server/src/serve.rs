@@ -8,7 +8,7 @@ use countersign_gate::{StoreError, time_after};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, RunDefaults, ServerConfig, ServerOptions};
+use crate::app::{App, RunDefaults, ServerConfig};
 use crate::connections::{ConnectionLimits, ConnectionTable, serve_connections};
 use crate::guard::HostGuard;
 use crate::hook_spool::HookSpool;
@@ -16,6 +16,16 @@ use crate::host_names::HostNames;
 use crate::router::router;
 use crate::sign_in::LocalCredential;
 use crate::{body, hook_spool, membership, runs};
+
+/// How a server is reached, and what it serves beside its parts.
+#[derive(Default)]
+struct ServerOptions {
+    host_names: Arc<HostNames>,
+    /// What the commands of this machine come in with.
+    local: Option<LocalCredential>,
+    /// Where hooks leave word of the calls they see.
+    hook_spool: Option<HookSpool>,
+}
 
 /// How long what runs gets to come to its end when the server is to stop.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -5,20 +5,21 @@ pub(crate) mod messages;
 use axum::Json;
 use axum::extract::State;
 use countersign_agent::RunSettings;
+use countersign_api::run_mode::RunPermissionMode;
+use countersign_api::session::{RunStopped, SessionList, SessionView};
 use countersign_core::{ProjectId, SessionId};
 use countersign_gate::SessionRow;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::app::App;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
 use crate::path_params::PathParams;
 use crate::query::{QueryParams, limit};
 use crate::runs;
-use crate::sign_in::SignedInPerson;
-use crate::socket::command::RunPermissionMode;
 
 /// How many rows a page of a list has at the most.
 const MOST: usize = 200;
@@ -34,33 +35,6 @@ pub(crate) struct SessionListQuery {
     #[serde(default, deserialize_with = "limit")]
     #[param(minimum = 1)]
     limit: Option<usize>,
-}
-
-/// A page of conversations, the latest first.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SessionList {
-    success: bool,
-    sessions: Vec<SessionView>,
-    /// Where the next page begins; none after the last.
-    #[schema(required)]
-    next_cursor: Option<String>,
-}
-
-/// A conversation.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SessionView {
-    session_id: String,
-    /// Its first words.
-    title: String,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: Timestamp,
-    /// Whether a run is going on.
-    active: bool,
-    /// The mode it was last run in; null where it has not been run.
-    #[schema(required)]
-    permission_mode: Option<RunPermissionMode>,
 }
 
 /// `GET /my/projects/{project_id}/sessions`: conversations, the latest first.
@@ -79,17 +53,8 @@ pub(crate) async fn list(
     let limit = page.limit.unwrap_or(50).min(MOST);
     let rows = app.gate.store().sessions(&project.id, before, limit).await?;
     let next_cursor = rows.last().filter(|_| rows.len() == limit).map(cursor);
-    let sessions = rows.into_iter().map(SessionView::from).collect();
+    let sessions = rows.into_iter().map(session_view).collect();
     Ok(Json(SessionList { success: true, sessions, next_cursor }))
-}
-
-/// A run that is being stopped.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct RunStopped {
-    success: bool,
-    session_id: String,
-    /// Whether something was going on: else the answer is 409.
-    interrupted: bool,
 }
 
 /// `POST /my/projects/{project_id}/sessions/{session_id}/interrupt`: stops the run of a conversation.
@@ -109,7 +74,7 @@ pub(crate) async fn interrupt(
         let session_id = session.to_string();
         Ok(Json(RunStopped { success: true, session_id, interrupted: true }))
     } else {
-        Err(ApiError::conflict("no_run", "no run is going on in this conversation"))
+        Err(ApiError::conflict("no_run", "no run is active in this conversation"))
     }
 }
 
@@ -127,14 +92,13 @@ pub(crate) async fn require_session(
     }
 }
 
-impl From<SessionRow> for SessionView {
-    fn from(row: SessionRow) -> Self {
-        let SessionRow { id, title, created_at, updated_at, active, settings } = row;
-        let settings = settings.and_then(|settings| RunSettings::from_json(&settings).ok());
-        let permission_mode = settings.as_ref().map(RunPermissionMode::from_settings);
-        let session_id = id.to_string();
-        Self { session_id, title, created_at, updated_at, active, permission_mode }
-    }
+fn session_view(row: SessionRow) -> SessionView {
+    let SessionRow { id, title, created_at, updated_at, active, settings } = row;
+    let settings = settings.and_then(|settings| RunSettings::from_json(&settings).ok());
+    let permission_mode =
+        settings.map(|last| RunPermissionMode::for_executor(last.executor, last.mode));
+    let session_id = id.to_string();
+    SessionView { session_id, title, created_at, updated_at, active, permission_mode }
 }
 
 fn cursor(row: &SessionRow) -> String {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::extract::Query;
 use axum::http::header::{AUTHORIZATION, COOKIE, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use countersign_api::socket::PATH;
 use countersign_core::Digest;
 use countersign_gate::{Gate, PageSignIn, StoreError, time_after};
 use jiff::Timestamp;
@@ -17,7 +18,7 @@ use serde::Deserialize;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use crate::access::AuthenticatedCaller;
+use crate::caller::AuthenticatedCaller;
 use crate::error::ApiError;
 
 /// How long a page stays signed in.
@@ -331,9 +332,6 @@ pub(crate) fn cookie_header(port: u16, secret: &str, is_https: bool) -> Option<H
     .ok()
 }
 
-/// The name of whoever showed a credential that is good for the route.
-pub(crate) struct SignedInPerson(pub(crate) String);
-
 #[derive(Deserialize)]
 struct SignInTokenQuery {
     token: Option<String>,
@@ -342,7 +340,7 @@ struct SignInTokenQuery {
 /// Where a browser cannot set headers: on the socket and on the stream.
 fn takes_token(path: &str) -> bool {
     let stream = path.strip_prefix("/my/projects/").and_then(|it| it.strip_suffix("/chat/stream"));
-    path == crate::socket::PATH || stream.is_some_and(|project| !project.contains('/'))
+    path == PATH || stream.is_some_and(|project| !project.contains('/'))
 }
 
 /// Returns the secret of the page: a header, or on the socket, for which a page cannot set any, one of
@@ -351,7 +349,7 @@ fn page_secret<'a>(headers: &'a HeaderMap, path: &str) -> Option<&'a str> {
     if let Some(secret) = headers.get(PAGE_SECRET) {
         return secret.to_str().ok();
     }
-    if path != crate::socket::PATH {
+    if path != PATH {
         return None;
     }
     let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();

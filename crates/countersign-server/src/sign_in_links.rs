@@ -2,24 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
-use utoipa::ToSchema;
+
+use countersign_api::sign_in_link::NewSignInLink;
 
 use crate::app::App;
 use crate::error::ApiError;
 use crate::error_responses::ReadErrorResponses;
 use crate::sign_in::LINK_LIFE;
-
-/// A one-time sign-in link.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct NewSignInLink {
-    success: bool,
-    /// What to open. It works once.
-    #[schema(example = "http://127.0.0.1:4180/agent?token=46f2ef6b…")]
-    url: String,
-    /// After how many seconds it no longer works.
-    expires_in_seconds: u64,
-}
 
 /// `POST /sign-in/links`: makes a link that signs one browser in, once, as an admin. It leads to the
 /// server's public address, where one was given.

@@ -1,28 +1,24 @@
 //! The WebSocket `/api/terminal/ws/agent`: S1's words, read from the gate's log.
 
 mod approve_all;
-pub(crate) mod available_modes;
 pub(crate) mod command;
 mod connection;
 mod dispatch;
 mod inbox;
-pub(crate) mod message;
-pub(crate) mod request;
+mod message;
 mod watched_sessions;
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
+use tracing::{Instrument, Span};
 
 use self::connection::SocketConnection;
 use self::inbox::InboxReach;
-use crate::access::AuthenticatedCaller;
 use crate::app::App;
+use crate::caller::AuthenticatedCaller;
 use crate::error::ApiError;
-
-/// Where it is.
-pub(crate) const PATH: &str = "/api/terminal/ws/agent";
 
 /// The protocol that a page asks for.
 const PROTOCOL: &str = "countersign";
@@ -56,11 +52,14 @@ pub(crate) async fn upgrade(
     let connection = SocketConnection::open(app.clone(), project, caller, reach).await?;
     // The page offers a second one that holds its secret: that one is not said back.
     let upgrade = upgrade.protocols([PROTOCOL]);
-    Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(
-        |socket| async move {
+    // What comes over the socket belongs to the request that opened it.
+    let request = Span::current();
+    Ok(upgrade.max_message_size(COMMAND_LIMIT).max_frame_size(COMMAND_LIMIT).on_upgrade(|socket| {
+        async move {
             metrics::gauge!("countersign_sockets").increment(1.0);
             Box::pin(connection.serve(socket)).await;
             metrics::gauge!("countersign_sockets").decrement(1.0);
-        },
-    ))
+        }
+        .instrument(request)
+    }))
 }

@@ -5,52 +5,19 @@ mod view;
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::undo::{UndoBody, UndoView, UndoneView};
 use countersign_core::RunId;
 use countersign_gate::UndoTarget;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use self::plan::UndoPlan;
-use self::view::UndoView;
 use crate::app::App;
 use crate::body::JsonBody;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::{ConflictErrorResponses, ReadErrorResponses};
 use crate::path_params::{PathParams, execution_id};
-use crate::projects::ProjectHandle;
-use crate::sign_in::SignedInPerson;
+use crate::project_registry::ProjectHandle;
 use crate::with_deadline::with_deadline;
-
-/// A yes to an undo that was shown.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct UndoBody {
-    /// The digest of what was shown; if it would do something else by now, the answer is 409.
-    digest: String,
-    /// Puts back what can be, though some files cannot.
-    #[serde(default)]
-    #[schema(nullable = false)]
-    skip_refused: bool,
-}
-
-/// What an undo has done.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct UndoneView {
-    success: bool,
-    /// The calls that were undone.
-    tool_ids: Vec<String>,
-    /// How many files are as they were before.
-    files: u64,
-    /// Those that were left as they are, each with the reason.
-    left: Vec<LeftFile>,
-}
-
-/// A file that was not put back.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct LeftFile {
-    file_path: String,
-    reason: String,
-}
 
 /// `GET /my/projects/{project_id}/tools/{tool_id}/undo`: what undoing a call would do, file by file.
 #[utoipa::path(get, operation_id = "look_at_undo", tag = "undo", path = "/my/projects/{project_id}/tools/{tool_id}/undo", params(("project_id" = String, Path), ("tool_id" = String, Path)), responses(

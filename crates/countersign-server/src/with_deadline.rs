@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use countersign_core::{CallPlan, InvalidCall, Planner, Preview, ToolCall};
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::error::ApiError;
 
@@ -70,21 +71,24 @@ where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
-    match timeout(patience, tokio::spawn(change)).await.ok()? {
+    match timeout(patience, tokio::spawn(change.in_current_span())).await.ok()? {
         Ok(made) => Some(made.map_err(Into::into)),
         Err(error) => {
             tracing::error!(%error, "a change broke off");
-            Some(Err(ApiError::internal("broken", "something went wrong inside the server")))
+            Some(Err(ApiError::internal(
+                "broken",
+                "the server failed internally; its log says why",
+            )))
         }
     }
 }
 
 fn database_is_silent() -> ApiError {
     ApiError {
-        hint: Some("see that the database is running, then look again"),
+        hint: Some("check that the database is running, then look again"),
         ..ApiError::unavailable(
             "store",
-            "the database does not answer; whether this counts is seen when it does",
+            "the database does not answer; whether the change was recorded shows once it does",
         )
     }
 }
@@ -94,7 +98,7 @@ fn judging_is_slow() -> ApiError {
         hint: Some("look again in a while, or make the call smaller"),
         ..ApiError::unavailable(
             "judging",
-            "it takes too long to find out what the call would do; it is recorded when that is known, \
+            "it takes too long to find out what the call would do; it is recorded once that is known, \
              and does not run before",
         )
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use axum::body::Bytes;
+use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use countersign_claude::{HookInput, HookOutput, PermissionResult, ToolRequest};
 use countersign_core::{
-    Execution, ExecutionFailure, ExecutionStatus, Executor, Planner, ProjectId, RunId, SessionId,
-    StartRejection, ToolCall, ToolOutput, VerdictAction,
+    Execution, ExecutionFailure, ExecutionStatus, Executor, FailureKind, Planner, ProjectId, RunId,
+    SessionId, ToolCall, ToolOutput, VerdictAction,
 };
 use countersign_gate::{
-    AskOptions, CallCheck, Gate, StoreError, Submission, SubmitOptions, new_id,
+    AskOptions, CallCheck, CallDriver, CallEntry, CallTerms, Gate, GateError, LeaseTerms,
+    RecordingPatience, SubmitOptions, new_id,
 };
 use countersign_tools::{BackupStore, Tool};
 use serde_json::{Map, Value};
@@ -25,11 +26,9 @@ use super::plan_files::writes_plan;
 use super::suggestion::{proposals, updates};
 use crate::rehearsal::RehearsalTask;
 
-/// For how long a call is lent to the CLI, which says itself when it is done.
-const LENT: Duration = Duration::from_hours(24);
-
-/// How often a call that keeps moving under its approval is asked for again.
-const ASK_AGAIN: usize = 3;
+/// The CLI says itself when it is done with a call.
+const CLI_LEASE: LeaseTerms<'static> =
+    LeaseTerms { holder: "claude-cli", period: Duration::from_hours(24) };
 
 /// Tools that are a question to the person: asked as such, never allowed in their place.
 const QUESTIONS: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
@@ -206,12 +205,13 @@ impl Gatekeeper {
         question: &AskOptions,
         cancelled: CancellationToken,
     ) -> GatekeeperAnswer {
-        match self.passage(call, &id, question, &cancelled).await {
+        match self.admit(call, &id, question, &cancelled).await {
             Ok(decided) if decided.status() == ExecutionStatus::Executing => {
                 self.0.running.track_allowed(id, &decided).await;
                 let rules = self.0.gate.rules_granted_by(&decided).await.unwrap_or_default();
                 let input = decided.input_to_run();
-                let changed = decided.basis.edited_from.is_some() || *input != decided.call.input;
+                let changed =
+                    decided.basis().edited_from.is_some() || *input != decided.call().input;
                 let input = input.as_object().filter(|_| changed).cloned();
                 GatekeeperAnswer::Allow { input, rules }
             }
@@ -224,70 +224,27 @@ impl Gatekeeper {
         }
     }
 
-    async fn passage(
+    /// Takes one call from its submission to a lease for the CLI, or to what says why there is none.
+    async fn admit(
         &self,
         call: ToolCall,
         id: &str,
         question: &AskOptions,
         cancelled: &CancellationToken,
-    ) -> Result<Execution, StoreError> {
+    ) -> Result<Execution, GateError> {
         let GatekeeperInner { gate, planners, terms, .. } = &*self.0;
-        let planner = planners(&call.tool_name);
-        let earlier = self.0.running.withdraw_call(id).await;
-        // The hook had let it pass; now it is asked for, before it has run.
-        let mut submitted = match earlier {
+        let terms =
+            CallTerms::new(planners(&call.tool_name), *terms).with_question(question.clone());
+        let entry = match self.0.running.withdraw_call(id).await {
+            // The hook had let it pass; now it is asked for, before it has run.
             Some(stale) => {
                 let why = question.must_ask.clone().unwrap_or_default();
-                let why = ExecutionFailure { error_type: "asked".to_owned(), error: why };
-                gate.resubmit(stale, why, planner.clone(), terms, question).await?
+                CallEntry::Again { stale, why: ExecutionFailure::new(FailureKind::Asked, why) }
             }
-            None => gate.submit_with(call, planner.clone(), terms, question).await?,
+            None => CallEntry::New(call),
         };
-        for _ in 0..ASK_AGAIN {
-            let decided = self.decided(submitted, cancelled).await?;
-            if decided.status() != ExecutionStatus::Approved {
-                return Ok(decided);
-            }
-            let was_shown = decided.preview.is_some();
-            let lent = match gate.lend(decided.id, "claude-cli", LENT).await? {
-                Ok(lent) => lent,
-                Err(StartRejection(stands)) => return Ok(*stands),
-            };
-            if !was_shown || gate.matches_preview(&lent, &planner).await {
-                return Ok(lent);
-            }
-            let why = ExecutionFailure { error_type: "drift".to_owned(), error: MOVED.to_owned() };
-            submitted = gate.resubmit(lent.id, why, planner.clone(), terms, question).await?;
-        }
-        self.decided(submitted, &CancellationToken::new()).await
-    }
-
-    /// Waits for a decision, where one is needed. A question that is taken back is cancelled.
-    async fn decided(
-        &self,
-        submitted: Submission,
-        cancelled: &CancellationToken,
-    ) -> Result<Execution, StoreError> {
-        let asked = match submitted {
-            Submission::Waiting(asked) => asked,
-            Submission::Approved(stands)
-            | Submission::Refused(stands)
-            | Submission::Before(stands) => {
-                return Ok(*stands);
-            }
-            Submission::Permitted(permit) => {
-                return Err(StoreError::corrupt("permit", permit.approval().to_string()));
-            }
-        };
-        let gate = &self.0.gate;
-        let bash = self.0.bash.as_ref().filter(|_| asked.call.tool_name == "Bash");
-        let _rehearsing = RehearsalTask::begin(gate, bash, &asked).await;
-        tokio::select! {
-            biased;
-            decided = gate.wait_for_decision(asked.id) => return decided,
-            () = cancelled.cancelled() => gate.cancel(asked.id).await?,
-        }
-        gate.wait_for_decision(asked.id).await
+        let driver = CliCallDriver { keeper: &self.0, cancelled };
+        gate.admit_remote(entry, &terms, CLI_LEASE, &driver).await
     }
 
     /// Records what a call gave back; returns whether the log tells of it already.
@@ -356,11 +313,40 @@ impl Gatekeeper {
     }
 }
 
+/// One call of the CLI on its way through the gate.
+struct CliCallDriver<'a> {
+    keeper: &'a GatekeeperInner,
+    cancelled: &'a CancellationToken,
+}
+
+impl CallDriver for CliCallDriver<'_> {
+    type Error = GateError;
+    type Turn<'t>
+        = ()
+    where
+        Self: 't;
+
+    async fn take_turn(&self) -> Result<(), GateError> {
+        Ok(())
+    }
+
+    /// Tries a command out, and takes the request back when the CLI no longer wants it.
+    async fn while_waiting(&self, asked: &Execution) -> Result<(), GateError> {
+        let GatekeeperInner { gate, bash, .. } = self.keeper;
+        let bash = bash.as_ref().filter(|_| asked.call().tool_name == "Bash");
+        let _rehearsal = RehearsalTask::begin(gate, bash, asked).await;
+        self.cancelled.cancelled().await;
+        Ok(gate.cancel(asked.id()).await?)
+    }
+
+    fn patience(&self) -> RecordingPatience<'_> {
+        RecordingPatience::Once
+    }
+}
+
 fn asks(checked: &CallCheck) -> bool {
     checked.verdict.outcome == VerdictAction::Ask
 }
-
-const MOVED: &str = "what it would change is no longer what was shown";
 
 fn own_reason(request: &ToolRequest) -> String {
     if QUESTIONS.contains(&request.tool_name.as_str()) {
@@ -377,7 +363,7 @@ fn unreadable() -> HookOutput {
     HookOutput::deny("the call could not be read, so it was not run")
 }
 
-fn not_recorded(error: &StoreError) -> String {
+fn not_recorded(error: &GateError) -> String {
     let error: &dyn std::error::Error = error;
     tracing::error!(error, "a call of Claude Code could not be recorded");
     "The call could not be recorded, so it was not run".to_owned()

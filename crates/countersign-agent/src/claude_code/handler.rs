@@ -8,7 +8,7 @@ use countersign_claude::{
     HookDetails, HookEvent, HookInput, HookMatcher, HookOutput, Options, PermissionResult,
     ToolRequest,
 };
-use countersign_core::{Supervision, ToolOutput};
+use countersign_core::ToolOutput;
 use countersign_gate::{Gate, SubmitOptions};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -106,7 +106,7 @@ fn session(
     asker: &ClaudeCallOrigin,
     timeout: Duration,
 ) -> Arc<GuardedSession> {
-    let terms = SubmitOptions::from(Supervision::Attended { auto_approve_read: true });
+    let terms = SubmitOptions::attended();
     let (gate, planners, asker) = (gate.clone(), planners.clone(), asker.clone());
     let equipment = GatekeeperOptions::default();
     let keeper = Gatekeeper::new(gate, planners, asker, terms, Some(timeout), equipment);

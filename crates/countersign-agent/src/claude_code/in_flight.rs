@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use countersign_core::{ApprovalId, Execution, ExecutionFailure, ToolOutput};
+use countersign_core::{ApprovalId, Execution, ExecutionFailure, FailureKind, ToolOutput};
 use countersign_gate::Gate;
 use countersign_tools::BackupStore;
 
@@ -52,7 +52,7 @@ impl InFlightCalls {
                 ours.contend(other);
             }
         }
-        known.insert(tool_use, TrackedCall::Runs(allowed.id, keeping.map(Box::new)));
+        known.insert(tool_use, TrackedCall::Runs(allowed.id(), keeping.map(Box::new)));
     }
 
     /// Notes a call that must not run: its answer is in the log.
@@ -109,12 +109,9 @@ impl InFlightCalls {
             if let Some(keeping) = keeping {
                 keeping.end().await;
             }
-            let failure = ExecutionFailure {
-                error_type: "unreported".to_owned(),
-                error: "The session ended before it was told what came of this call: whether it \
-                        took effect is unknown"
-                    .to_owned(),
-            };
+            let why = "The session ended before it was told what came of this call: whether it took \
+                       effect is unknown";
+            let failure = ExecutionFailure::new(FailureKind::Unreported, why);
             if let Err(error) = self.gate.finish(id, Err(failure)).await {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(error, approval = %id, "a call could not be settled");

@@ -10,6 +10,7 @@ use countersign_core::{Event, RunId, SessionId};
 use countersign_gate::{RunEnd, RunJournal};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use super::event_recorder::EventRecorder;
 use super::gatekeeper::{ClaudeCallOrigin, Gatekeeper, GatekeeperOptions};
@@ -69,8 +70,12 @@ impl ClaudeRun {
     ///
     /// One that is told to suspend is left as it stands: its CLI ends, and whoever comes for the run
     /// says so. The conversation can go on with another prompt.
-    pub async fn drive(mut self, signals: impl Into<RunSignals>) {
-        let signals = signals.into();
+    pub async fn drive(self, signals: impl Into<RunSignals>) {
+        let span = self.journal.span();
+        self.drive_to_end(signals.into()).instrument(span).await;
+    }
+
+    async fn drive_to_end(mut self, signals: RunSignals) {
         self.suspend = signals.suspend.clone();
         let ended = tokio::select! {
             biased;
@@ -191,25 +196,27 @@ impl ClaudeRun {
 /// Nothing runs that the hook has not let pass; what asks comes to the callback.
 fn attended(options: Options, keeper: &Gatekeeper) -> Options {
     let (looks, decides) = (keeper.clone(), keeper.clone());
+    // The SDK calls back from tasks of its own, which know nothing of the run.
+    let (run_of_hook, run_of_callback) = (Span::current(), Span::current());
     let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
         let keeper = looks.clone();
-        async move { keeper.on_pre_tool_use(input).await }
+        async move { keeper.on_pre_tool_use(input).await }.instrument(run_of_hook.clone())
     });
     options
         .permission_mode(PermissionMode::Default)
         .hook(hook.timeout(HOOK).on_failure(HookFailurePolicy::Block))
         .can_use_tool(move |request: ToolRequest| {
             let keeper = decides.clone();
-            async move { keeper.decide(request).await }
+            async move { keeper.decide(request).await }.instrument(run_of_callback.clone())
         })
 }
 
 /// Nobody is asked by the CLI: what the hook does not let pass is denied, also if the hook breaks.
 fn unattended(options: Options, keeper: &Gatekeeper) -> Options {
-    let guards = keeper.clone();
+    let (guards, run) = (keeper.clone(), Span::current());
     let hook = HookMatcher::new(HookEvent::PreToolUse, move |input: HookInput| {
         let keeper = guards.clone();
-        async move { keeper.on_pre_tool_use_unattended(input).await }
+        async move { keeper.on_pre_tool_use_unattended(input).await }.instrument(run.clone())
     });
     options
         .permission_mode(PermissionMode::DontAsk)

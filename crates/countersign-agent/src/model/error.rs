@@ -42,7 +42,7 @@ pub enum ModelError {
         message: String,
     },
     /// The model or the address is not there.
-    #[error("the model's server did not find what was asked for: {message}")]
+    #[error("the model's server has no such resource: {message}")]
     NotFound {
         /// What the server said, such as `model: claude-x`.
         message: String,

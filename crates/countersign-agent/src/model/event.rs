@@ -223,6 +223,7 @@ impl ModelStreamEvent {
     }
 
     /// Turns a whole answer, as it comes when it was not streamed, into events.
+    #[cfg(feature = "anthropic")]
     pub(crate) fn from_whole_answer(answer: Value) -> Result<Vec<Self>, ModelError> {
         let answer = WholeAnswer::deserialize(answer).map_err(ModelError::protocol)?;
         let WholeAnswer { id, model, content, stop_reason, usage } = answer;
@@ -317,6 +318,7 @@ impl From<WireError> for ModelError {
     }
 }
 
+#[cfg(feature = "anthropic")]
 #[derive(Deserialize)]
 struct WholeAnswer {
     id: Option<String>,

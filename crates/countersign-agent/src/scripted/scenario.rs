@@ -329,7 +329,7 @@ impl ScriptContext<'_> {
 
     fn named(&self, name: &str, place: &ScenarioPosition) -> Result<usize, ScenarioError> {
         self.names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
-            place.mistake(format_args!("`next` names `{name}`, which is no turn here"))
+            place.mistake(format_args!("`next` names `{name}`, which is not a turn of this script"))
         })
     }
 }

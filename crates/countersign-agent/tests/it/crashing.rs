@@ -116,7 +116,7 @@ async fn approves(gate: countersign_gate::Gate) {
         for asked in gate.store().waiting_requests(&project(), None, 100).await.unwrap() {
             let by = countersign_core::ApprovedBy::Person("ana".into());
             let yes = countersign_core::Decision::Approve { by };
-            gate.decide(asked.id, yes, None).await.unwrap();
+            gate.decide(asked.id(), yes, None).await.unwrap();
         }
         yield_now().await;
     }

@@ -60,7 +60,7 @@ fn a_run_whose_driver_died_waits_for_the_same_client() {
     lives.live(async |shop| {
         let mut run = shop.resume().await;
         run.until(|seen| matches!(event(seen)?, Event::RunResumed).then_some(())).await;
-        assert_eq!(shop.approval(lent.id).await.status(), ExecutionStatus::Executing);
+        assert_eq!(shop.approval(lent.id()).await.status(), ExecutionStatus::Executing);
         report(shop, &lent, "late but there").await;
         assert_eq!(code(&run.end().await), "done");
         assert_eq!(run.texts(), ["It said: late but there"]);
@@ -106,7 +106,7 @@ fn stopping_the_run_gives_up_what_the_client_runs() {
         let mut run = shop.start("go", None).await;
         let lent = lent(shop, &mut run).await;
         run.interrupt().await;
-        assert_eq!(shop.approval(lent.id).await.status(), ExecutionStatus::Failed);
+        assert_eq!(shop.approval(lent.id()).await.status(), ExecutionStatus::Failed);
         let [(told, true)] = run.results()[..] else { panic!("{:?}", run.results()) };
         assert!(told.contains("Whether it took effect is unknown"), "{told}");
     });
@@ -144,5 +144,5 @@ async fn lent(shop: &Workshop, run: &mut Running) -> Execution {
 async fn report(shop: &Workshop, lent: &Execution, out: &str) {
     let report = ExecutionReport::from_json(&json!({"success": true, "stdout": out})).unwrap();
     let token = lent.lease().map(|lease| lease.token.clone());
-    shop.gate.report(lent.id, token, ReportedOutcome::Done(report)).await.unwrap();
+    shop.gate.report(lent.id(), token, ReportedOutcome::Done(report)).await.unwrap();
 }

@@ -52,7 +52,7 @@ impl Session {
         let asked = loop {
             let waiting = self.gate.store().waiting_requests(&"p".into(), None, 1).await.unwrap();
             match waiting.into_iter().next() {
-                Some(asked) => break asked.id,
+                Some(asked) => break asked.id(),
                 None => tokio::task::yield_now().await,
             }
         };
@@ -125,6 +125,6 @@ async fn what_the_cli_never_told_of_is_settled_with_the_session() {
     let Session { gate, client, cli, _folder } = session;
     drop((client, cli));
     let settled = gate.wait_until_settled(left).await.unwrap();
-    let ExecutionState::Failed { failure, .. } = settled.state else { panic!("{settled:?}") };
-    assert_eq!(failure.error_type, "unreported");
+    let ExecutionState::Failed { failure, .. } = settled.state() else { panic!("{settled:?}") };
+    assert_eq!(failure.kind.as_str(), "unreported");
 }

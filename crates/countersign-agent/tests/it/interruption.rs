@@ -165,7 +165,7 @@ async fn a_command_that_runs_is_ended() {
     run.interrupt().await;
     // The other end is closed by nothing but the death of the command.
     assert_eq!(line.read(&mut [0; 1]).await.unwrap(), 0);
-    assert_eq!(run.results(), [("interrupted before it was done", true)]);
+    assert_eq!(run.results(), [("interrupted before it finished", true)]);
     goes_on(&shop, run).await;
     assert_eq!(shop.file("a.txt"), None);
 }

@@ -42,8 +42,12 @@ async fn a_call_asks_and_runs_at_the_server_when_it_is_approved() {
     let mut run = shop.start("echo", None).await;
     let asked = run.until_asked().await;
     let approval = shop.approval(asked).await;
-    assert_eq!(approval.call.tool_name, "mcp__all__echo");
-    assert!(approval.summary.contains("`echo` of the MCP server `all`"), "{}", approval.summary);
+    assert_eq!(approval.call().tool_name, "mcp__all__echo");
+    assert!(
+        approval.summary().contains("`echo` of the MCP server `all`"),
+        "{}",
+        approval.summary()
+    );
     shop.approve(asked).await;
     assert_eq!(code(&run.end().await), "done");
     assert_eq!(run.results(), [("Echo: hello", false)]);

@@ -69,7 +69,7 @@ fn what_was_approved_while_nobody_was_there_runs_once() {
     for _ in 0..2 {
         lives.live(async |shop| {
             let approved = shop.approval(asked[0]).await;
-            assert_eq!(approved.status(), ExecutionStatus::Approved, "{:?}", approved.state);
+            assert_eq!(approved.status(), ExecutionStatus::Approved, "{:?}", approved.state());
         });
     }
     lives.live(async |shop| {
@@ -382,7 +382,7 @@ fn a_suspended_run_leaves_what_waits_and_goes_on_later() {
     assert_eq!(before.status(), ExecutionStatus::AwaitingApproval);
     lives.live(async |shop| {
         let mut run = shop.resume().await;
-        assert_eq!(shop.approval(before.id).await, before);
+        assert_eq!(shop.approval(before.id()).await, before);
         for _ in 0..2 {
             let asked = run.until_asked().await;
             shop.approve(asked).await;

@@ -96,12 +96,12 @@ async fn a_childs_call_asks_in_the_same_queue_and_its_report_is_the_result() {
     let mut run = shop.start("hand on: write it", None).await;
     let task = run.until_asked().await;
     let asked = shop.approval(task).await;
-    assert_eq!((asked.call.tool_name.as_str(), asked.call.agent), ("Task", None));
+    assert_eq!((asked.call().tool_name.as_str(), asked.call().agent.clone()), ("Task", None));
     shop.approve(task).await;
     let write = run.until_asked().await;
     let asked = shop.approval(write).await;
-    assert_eq!(asked.call.agent.as_deref(), Some("main/general-purpose"));
-    assert_eq!((asked.call.run, &asked.call.session), (Some(run.id), &run.session));
+    assert_eq!(asked.call().agent.as_deref(), Some("main/general-purpose"));
+    assert_eq!((asked.call().run, &asked.call().session), (Some(run.id), &run.session));
     assert_eq!(shop.file("child.txt"), None, "nothing before the decision");
     shop.approve(write).await;
     assert_eq!(code(&run.end().await), "done");
@@ -171,7 +171,7 @@ async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
     assert!(report.starts_with("I could not: "), "{report}");
     assert_eq!(shop.file("child.txt"), None);
     let calls = shop.gate.calls_in_run(run.id).await.unwrap();
-    let write = calls.iter().find(|it| it.call.tool_name == "Write").unwrap();
+    let write = calls.iter().find(|it| it.call().tool_name == "Write").unwrap();
     assert_eq!(write.status(), ExecutionStatus::Failed, "and it is recorded");
 }
 
@@ -215,7 +215,7 @@ async fn children_have_names_of_their_own() {
     }
     assert_eq!(code(&run.end().await), "done");
     let calls = shop.gate.calls_in_run(run.id).await.unwrap();
-    let mut paths: Vec<_> = calls.into_iter().filter_map(|it| it.call.agent).collect();
+    let mut paths: Vec<_> = calls.into_iter().filter_map(|it| it.call().agent.clone()).collect();
     paths.sort();
     assert_eq!(paths, ["main/general-purpose", "main/general-purpose-2"]);
 }
@@ -227,7 +227,8 @@ async fn a_child_of_a_child_has_no_children() {
     let [(report, false)] = run.results()[..] else { panic!("{:?}", run.results()) };
     assert!(report.starts_with("Below me: No: Unknown tool: Task."), "{report}");
     let calls = shop.gate.calls_in_run(run.id).await.unwrap();
-    let paths: Vec<_> = calls.iter().map(|it| it.call.agent.as_deref().unwrap_or("main")).collect();
+    let paths: Vec<_> =
+        calls.iter().map(|it| it.call().agent.as_deref().unwrap_or("main")).collect();
     assert_eq!(
         paths,
         ["main", "main/general-purpose", "main/general-purpose/general-purpose"],

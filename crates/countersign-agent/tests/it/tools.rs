@@ -121,7 +121,7 @@ async fn a_page_of_the_web_asks_by_its_host_at_the_gate_and_not_in_the_library()
     let id = running.until_asked().await;
     let asked = playing.approval(id).await;
     assert_eq!(asked.status(), ExecutionStatus::AwaitingApproval);
-    assert_eq!(asked.summary, format!("Fetch `{url}`"));
+    assert_eq!(asked.summary(), format!("Fetch `{url}`"));
     playing.approve(id).await;
     assert_eq!(code(&running.end().await), "done");
     let told = running.results();
@@ -196,7 +196,7 @@ async fn asked_and_told(shop: &Workshop) -> String {
     assert_eq!(code(&running.end().await), "done");
     assert!(matches!(running.results().as_slice(), [(_, false)]), "{:?}", running.results());
     assert_eq!(running.texts(), ["Done."]);
-    asked.call.tool_name
+    asked.call().tool_name.clone()
 }
 
 fn in_toml(value: &Value) -> String {

@@ -93,7 +93,7 @@ async fn an_edit_is_shown_on_what_the_one_before_it_left() {
     shop.approve(one).await;
     shop.approve(other).await;
     let third = run.until_asked().await;
-    let Some(Preview::Diff(diff)) = shop.approval(third).await.preview else { panic!() };
+    let Some(Preview::Diff(diff)) = shop.approval(third).await.preview().cloned() else { panic!() };
     assert_eq!(diff.original_content.as_deref(), Some("two"));
     shop.approve(third).await;
     assert_eq!(code(&run.end().await), "done");

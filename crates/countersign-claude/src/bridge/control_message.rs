@@ -78,7 +78,7 @@ impl<'a> From<&'a BridgeEvent> for ControlMessage<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlResponseError {
     /// It is not one: the request still waits.
-    #[error("this is no `control_response` that allows or denies: {0}")]
+    #[error("this is not a `control_response` that allows or denies: {0}")]
     Unreadable(String),
     /// It came too late.
     #[error(transparent)]

@@ -26,7 +26,7 @@ use crate::permission::{
 /// How long a callback may go on after nobody waits for it, to clean up.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The desk.
+/// Hands the requests of the CLI to whoever answers them.
 #[derive(Clone)]
 pub(super) struct RequestDispatcher(Arc<DispatcherInner>);
 

@@ -97,7 +97,7 @@ impl OutputReader {
         let (end, is_good) = self.determine_end(broken, exit).await;
         tracing::debug!(%end, "the session is over");
         self.shared.pending.finish(end.clone());
-        self.shared.desk.close();
+        self.shared.dispatcher.close();
         self.shared.run.send_modify(RunTracker::mark_ended);
         self.deliver(ReaderDelivery::End(end, is_good));
     }
@@ -147,12 +147,12 @@ impl OutputReader {
             "control_request" => {
                 // Who is asked has been told all that was said before.
                 self.shared.router().flush();
-                self.shared.desk.dispatch(&line);
+                self.shared.dispatcher.dispatch(&line);
                 self.asked = true;
             }
             "control_cancel_request" => {
                 if let Some(id) = head.request_id() {
-                    self.shared.desk.cancel(&id);
+                    self.shared.dispatcher.cancel(&id);
                 }
             }
             "keep_alive" => {
@@ -187,7 +187,7 @@ impl OutputReader {
         ] {
             for place in [&frame, &answer] {
                 let listed = place.get(list).and_then(Value::as_array).into_iter().flatten();
-                listed.for_each(|request| self.shared.desk.dispatch(&request.to_string()));
+                listed.for_each(|request| self.shared.dispatcher.dispatch(&request.to_string()));
             }
         }
         let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);

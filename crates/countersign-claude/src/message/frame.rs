@@ -142,7 +142,7 @@ impl UnknownMessage {
 
 /// Why a line is no message.
 #[derive(Debug, thiserror::Error)]
-#[error("a line from the CLI is no JSON object: `{}`", start_of(.line))]
+#[error("a line from the CLI is not a JSON object: `{}`", start_of(.line))]
 pub struct MessageParseError {
     line: String,
     #[source]

@@ -13,13 +13,13 @@ pub enum OptionsError {
     )]
     CallbackWithBypass,
     /// Both would answer the same question.
-    #[error("a permission callback excludes `{0}`, which decides in its place")]
+    #[error("a permission callback cannot be combined with `{0}`, which would decide in its place")]
     CallbackWith(&'static str),
     /// Bypass has to be said twice.
     #[error("`bypassPermissions` needs `allow_dangerously_skip_permissions`")]
     BypassNotAllowed,
     /// Falling back on what failed is no fallback.
-    #[error("the fallback model `{0}` is the model itself")]
+    #[error("the fallback model `{0}` is the same as the model")]
     FallbackIsModel(String),
     /// A resumed session has an id already.
     #[error("a session id with `resume` or `continue_last` needs `fork_session`")]
@@ -28,13 +28,13 @@ pub enum OptionsError {
     #[error("the session id `{0}` is not a UUID")]
     SessionId(String),
     /// The name would be read as a rule of its own.
-    #[error("`{0}` cannot be the name of a skill")]
+    #[error("`{0}` is not a valid skill name")]
     SkillName(String),
     /// The file cannot be merged with the sandbox.
     #[error("a sandbox cannot be merged into a settings file: give the settings as JSON")]
     SandboxWithFile,
     /// The store would lack what the other option needs, or the reverse.
-    #[error("a transcript store excludes `{0}`")]
+    #[error("a transcript store cannot be combined with `{0}`")]
     StoreWith(&'static str),
     /// There is one `--mcp-config`.
     #[error("MCP servers come from a file or from `mcp_server`, not both")]

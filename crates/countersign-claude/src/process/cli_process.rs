@@ -20,10 +20,10 @@ pub enum LaunchError {
     #[error(transparent)]
     NotFound(#[from] discover::CliNotFoundError),
     /// There is no such folder.
-    #[error("the working directory `{}` is not there", .0.display())]
+    #[error("the working directory `{}` does not exist", .0.display())]
     WorkingDirectory(PathBuf),
     /// Windows would run it through `cmd.exe`.
-    #[error("`{}` is a batch file, whose arguments could become commands: name the native program", .0.display())]
+    #[error("`{}` is a batch file, whose arguments could be run as commands; name the native program instead", .0.display())]
     BatchFile(PathBuf),
     /// The file is there, and yet the system says it is not.
     #[error(

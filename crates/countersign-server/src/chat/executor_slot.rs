@@ -1,9 +1,8 @@
 //! The post of a client: as long as its stream is there it queues for the project's calls, and claims
 //! them when it is its turn.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{Execution, ProjectId};
@@ -13,11 +12,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::hub::StreamHub;
-use crate::access::AuthenticatedCaller;
 use crate::app::App;
+use crate::caller::AuthenticatedCaller;
+use crate::client_streams::SHORT_LEASE;
 use crate::error::ApiError;
-use crate::tools::lease::SHORT_LEASE;
+use crate::stream_hub::StreamHub;
 
 /// How long a call may take that does not say.
 const USUAL: u64 = 60;
@@ -109,28 +108,10 @@ impl ExecutingClient {
         match self.kind {
             ClientKind::Process => SHORT_LEASE,
             ClientKind::Named | ClientKind::Anonymous => {
-                let own = call.call.input.get("timeout").and_then(Value::as_u64);
+                let own = call.call().input.get("timeout").and_then(Value::as_u64);
                 Duration::from_secs(own.unwrap_or(USUAL).saturating_add(GRACE))
             }
         }
-    }
-}
-
-/// The streams of clients that named themselves, each with what ends it.
-#[derive(Default)]
-pub(crate) struct ClientStreams(Mutex<HashMap<(ProjectId, String), CancellationToken>>);
-
-impl ClientStreams {
-    /// Notes the stream of a client, and ends the one it had before.
-    fn replace(&self, project: &ProjectId, name: &str) -> CancellationToken {
-        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.retain(|_, ended| !ended.is_cancelled());
-        let ended = CancellationToken::new();
-        let key = (project.clone(), name.to_owned());
-        if let Some(before) = streams.insert(key, ended.clone()) {
-            before.cancel();
-        }
-        ended
     }
 }
 

@@ -1,149 +1,61 @@
-//! The hub of a project's streams: each event is read and written out once, however many listen.
-//!
-//! One task follows the log and hands finished frames to all listeners over a channel of bounded
-//! length. Who is too slow for it misses some, and reads those from the log at its own pace.
+//! The task that follows a project's log and hands finished frames to all who listen: each event is
+//! read and written out once, however many they are.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use countersign_core::{Event, ExecutionId, ExecutionStatus, Executor, ProjectId, SessionId};
+use countersign_api::stream::StreamEvent;
+use countersign_core::{Event, ExecutionStatus, Executor, ProjectId};
 use countersign_gate::{LogEntry, LogFollower, LogFollowerItem, StoreError, time_after};
-use tokio::sync::{broadcast, watch};
 
-use super::event::StreamEvent;
+use super::event;
 use crate::app::App;
-
-/// How many frames a listener may be behind before it has to catch up from the log: bounds what one
-/// that reads nothing keeps in memory.
-const BEHIND: usize = 256;
+use crate::stream_hub::{StreamFrame, StreamHub};
 
 /// How long to rest after the store failed.
 const REST: Duration = Duration::from_secs(1);
 
-/// One event, ready to be sent.
-#[derive(Debug)]
-pub(crate) struct StreamFrame {
-    /// Its number in the log; what is live has none.
-    pub(crate) seq: Option<u64>,
-    pub(crate) session: Option<SessionId>,
-    /// The only client it is for.
-    pub(crate) holder: Option<String>,
-    /// The call that it tells of, where it tells of one that may run elsewhere.
-    pub(crate) execution: Option<ExecutionId>,
-    /// As it goes over the wire; nothing where the entry is not told.
-    pub(crate) bytes: Bytes,
-}
-
-/// The hubs of all projects.
-#[derive(Default)]
-pub(crate) struct StreamHubs(Mutex<HashMap<ProjectId, Arc<StreamHub>>>);
-
-/// What the listeners of one project share.
-pub(crate) struct StreamHub {
-    frames: broadcast::Sender<Arc<StreamFrame>>,
-    /// The number up to which everything was handed on. Locked while it is, so that who joins knows
-    /// exactly what it still has to read.
-    handed: Mutex<u64>,
-    /// Counts what may have left a call for a client to run.
-    approved: watch::Sender<u64>,
-}
-
-impl StreamHubs {
-    /// Returns the hub of a project; starts it where nobody listened before.
-    pub(crate) async fn get_or_start(
-        &self,
-        app: &App,
-        project: &ProjectId,
-    ) -> Result<Arc<StreamHub>, StoreError> {
-        if let Some(hub) = self.lock().get(project) {
-            return Ok(hub.clone());
-        }
-        let head = app.gate.store().head(project).await?;
-        let follow = app.gate.follow(project, head).await?;
-        let mut hubs = self.lock();
-        // Two may come to this at the same time: the first one's stays.
-        if let Some(hub) = hubs.get(project) {
-            return Ok(hub.clone());
-        }
-        let frames = broadcast::channel(BEHIND).0;
-        let hub = StreamHub { frames, handed: Mutex::new(head), approved: watch::channel(0).0 };
-        let hub = Arc::new(hub);
-        hubs.insert(project.clone(), hub.clone());
+/// Returns the hub of a project; starts it where nobody listened before.
+pub(crate) async fn get_or_start(
+    app: &App,
+    project: &ProjectId,
+) -> Result<Arc<StreamHub>, StoreError> {
+    if let Some(hub) = app.hubs.find(project) {
+        return Ok(hub);
+    }
+    let head = app.gate.store().head(project).await?;
+    let follow = app.gate.follow(project, head).await?;
+    let (hub, is_new) = app.hubs.find_or_insert(project, head);
+    if is_new {
         tokio::spawn(forward_log(app.clone(), project.clone(), hub.clone(), follow));
-        Ok(hub)
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProjectId, Arc<StreamHub>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    Ok(hub)
 }
 
-impl StreamHub {
-    /// Joins: returns what comes from now on, and the number after which that begins.
-    pub(crate) fn join(&self) -> (broadcast::Receiver<Arc<StreamFrame>>, u64) {
-        let handed = self.lock();
-        (self.frames.subscribe(), *handed)
-    }
-
-    /// Returns what changes when there may be a call for a client to run.
-    pub(crate) fn subscribe_approvals(&self) -> watch::Receiver<u64> {
-        self.approved.subscribe()
-    }
-
-    /// Returns the number up to which everything was handed on.
-    pub(crate) fn last_published_seq(&self) -> u64 {
-        *self.lock()
-    }
-
-    /// Passes over an entry that nobody listens for; returns whether that is so.
-    fn skip_without_listeners(&self, seq: u64) -> bool {
-        let mut handed = self.lock();
-        let nobody = self.frames.receiver_count() == 0;
-        if nobody {
-            *handed = seq;
+/// Returns an entry of the log as it is sent.
+pub(crate) async fn build_frame(
+    app: &App,
+    project: &ProjectId,
+    entry: LogEntry,
+) -> Result<StreamFrame, StoreError> {
+    let (seq, session) = (entry.seq, entry.session.clone());
+    let holder = match &entry.event {
+        Event::ExecutionSignal { holder, .. } | Event::ClientLookWanted { holder, .. } => {
+            Some(holder.clone())
         }
-        nobody
-    }
-
-    fn publish(&self, frame: StreamFrame) {
-        let mut handed = self.lock();
-        *handed = frame.seq.unwrap_or(*handed);
-        // Nobody there any more is fine: the log keeps it.
-        let _ = self.frames.send(Arc::new(frame));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl StreamFrame {
-    /// Returns an entry of the log as it is sent.
-    pub(crate) async fn from_entry(
-        app: &App,
-        project: &ProjectId,
-        entry: LogEntry,
-    ) -> Result<Self, StoreError> {
-        let (seq, session) = (entry.seq, entry.session.clone());
-        let holder = match &entry.event {
-            Event::ExecutionSignal { holder, .. } | Event::ClientLookWanted { holder, .. } => {
-                Some(holder.clone())
-            }
-            _ => None,
-        };
-        let execution = match &entry.event {
-            Event::ExecutionSignal { execution, .. }
-            | Event::ToolState { execution, .. }
-            | Event::ResultReceived { execution }
-            | Event::ResultRefused { execution, .. } => Some(*execution),
-            _ => None,
-        };
-        let event = StreamEvent::from_entry(&app.gate, project, entry).await?;
-        let bytes = event.map(|event| encode_event(Some(seq), &event)).unwrap_or_default();
-        Ok(Self { seq: Some(seq), session, holder, execution, bytes })
-    }
+        _ => None,
+    };
+    let execution = match &entry.event {
+        Event::ExecutionSignal { execution, .. }
+        | Event::ToolState { execution, .. }
+        | Event::ResultReceived { execution }
+        | Event::ResultRefused { execution, .. } => Some(*execution),
+        _ => None,
+    };
+    let event = event::from_entry(&app.gate, project, entry).await?;
+    let bytes = event.map(|event| encode_event(Some(seq), &event)).unwrap_or_default();
+    Ok(StreamFrame { seq: Some(seq), session, holder, execution, bytes })
 }
 
 /// Hands on what happens in a project until the server stops.
@@ -157,7 +69,7 @@ async fn forward_log(app: App, project: ProjectId, hub: Arc<StreamHub>, mut foll
             None => return,
             Some(Ok(LogFollowerItem::Live(live))) => {
                 let session = Some(live.session.clone());
-                let event = StreamEvent::from_live(live, app.gate.clock().now());
+                let event = event::from_live(live, app.gate.clock().now());
                 let bytes = encode_event(None, &event);
                 hub.publish(StreamFrame {
                     seq: None,
@@ -175,7 +87,7 @@ async fn forward_log(app: App, project: ProjectId, hub: Arc<StreamHub>, mut foll
                     None => return,
                 }
                 if is_approval {
-                    hub.approved.send_modify(|count| *count += 1);
+                    hub.notify_approval();
                 }
             }
             Some(Err(error)) => pause_after_error(&app, &error).await,
@@ -201,7 +113,7 @@ async fn build_frame_with_retry(
     entry: LogEntry,
 ) -> Option<StreamFrame> {
     loop {
-        match StreamFrame::from_entry(app, project, entry.clone()).await {
+        match build_frame(app, project, entry.clone()).await {
             Ok(frame) => return Some(frame),
             Err(_) if app.stopping.is_cancelled() => return None,
             Err(error) => pause_after_error(app, &error).await,

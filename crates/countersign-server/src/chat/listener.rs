@@ -1,5 +1,6 @@
 //! One listener: what it missed from the log, then what happens, then nothing but heartbeats.
 
+use countersign_api::stream::{ExecutorRoleEvent, LogGap, StreamEvent};
 use std::collections::{HashSet, VecDeque};
 use std::future::pending;
 use std::sync::Arc;
@@ -12,11 +13,11 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::event::{ExecutorRoleEvent, LogGap, StreamEvent};
-use super::executor_slot::{ExecutingClient, ExecutorSlot};
-use super::hub::{StreamFrame, StreamHub, encode_event};
-use crate::access::AuthenticatedCaller;
+use super::executor_slot::{ClientRole, ExecutingClient, ExecutorSlot};
+use super::hub::{self, encode_event};
 use crate::app::App;
+use crate::caller::AuthenticatedCaller;
+use crate::stream_hub::{StreamFrame, StreamHub};
 
 /// How often a listener hears that the server is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -86,7 +87,7 @@ impl StreamListener {
         wish: ListenerOptions,
     ) -> Result<Option<Self>, StoreError> {
         let ListenerOptions { session, after, client, caller } = wish;
-        let hub = app.hubs.get_or_start(app, project).await?;
+        let hub = hub::get_or_start(app, project).await?;
         let (frames, handed) = hub.join();
         let mut first = VecDeque::from([Bytes::from_static(HELLO.as_bytes())]);
         let sent = match after {
@@ -105,9 +106,9 @@ impl StreamListener {
         let mut lent = HashSet::new();
         if let Some(client) = client.as_ref().filter(|client| client.is_named()) {
             let held = app.gate.store().lent_calls(project, client.name()).await?;
-            lent.extend(held.iter().map(|call| call.call.id));
+            lent.extend(held.iter().map(|call| call.call().id));
             if after.is_none() {
-                first.extend(signals(app, held));
+                first.extend(signals(app, &held));
             }
         }
         let post = client.map(|client| ExecutorSlot::join_queue(app, project, &hub, client));
@@ -185,8 +186,7 @@ impl StreamListener {
             return Some(None);
         };
         let seq = entry.seq;
-        let frame =
-            log_store_error(StreamFrame::from_entry(&self.app, &self.project, entry).await)?;
+        let frame = log_store_error(hub::build_frame(&self.app, &self.project, entry).await)?;
         self.sent = seq;
         Some(Some(frame))
     }
@@ -237,10 +237,11 @@ impl StreamListener {
             return None;
         }
         let now = self.app.gate.clock().now();
-        Some(encode_event(
-            None,
-            &StreamEvent::ExecutorRole(ExecutorRoleEvent::new(role, is_named, now)),
-        ))
+        let event = match role {
+            ClientRole::Executes => ExecutorRoleEvent::for_executing(now),
+            ClientRole::StandsBy => ExecutorRoleEvent::for_standing_by(is_named, now),
+        };
+        Some(encode_event(None, &StreamEvent::ExecutorRole(event)))
     }
 
     fn is_replaced(&self) -> bool {
@@ -265,9 +266,9 @@ impl StreamListener {
 
 /// Returns the signals of what a client was told to run and may not have heard: it comes without a
 /// number to go on after.
-fn signals(app: &App, lent: Vec<Execution>) -> Vec<Bytes> {
+fn signals(app: &App, lent: &[Execution]) -> Vec<Bytes> {
     let now = app.gate.clock().now();
-    let signals = lent.into_iter().filter_map(|call| StreamEvent::signal(call, now));
+    let signals = lent.iter().filter_map(|call| StreamEvent::execution_signal(call, now));
     signals.map(|signal| encode_event(None, &signal)).collect()
 }
 

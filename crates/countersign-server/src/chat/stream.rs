@@ -13,12 +13,11 @@ use utoipa::IntoParams;
 
 use super::executor_slot::ExecutingClient;
 use super::listener::{self, StreamListener};
-use super::session_id;
-use crate::access::{AuthenticatedCaller, LeastRole};
 use crate::app::App;
+use crate::caller::{AuthenticatedCaller, LeastRole};
 use crate::error::ApiError;
 use crate::error_responses::ReadErrorResponses;
-use crate::path_params::PathParams;
+use crate::path_params::{PathParams, session_id};
 use crate::query::QueryParams;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -114,5 +113,5 @@ fn cursor(headers: &HeaderMap, after: Option<&str>) -> Result<Option<u64>, ApiEr
 }
 
 fn beyond() -> ApiError {
-    ApiError::bad_request("bad_cursor", "go on after the number of an event that was sent")
+    ApiError::bad_request("bad_cursor", "`after` must be the number of an event that was sent")
 }

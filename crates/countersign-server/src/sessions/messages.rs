@@ -2,19 +2,19 @@
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::session::{MessageList, MessageView};
 use countersign_core::{RunId, mask_input};
 use countersign_gate::MessageRow;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use crate::app::App;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::ReadErrorResponses;
 use crate::path_params::PathParams;
 use crate::query::{QueryParams, limit};
-use crate::sign_in::SignedInPerson;
 
 /// Which messages.
 #[derive(Deserialize, IntoParams)]
@@ -27,31 +27,6 @@ pub(crate) struct MessageListQuery {
     #[serde(default, deserialize_with = "limit")]
     #[param(minimum = 1)]
     limit: Option<usize>,
-}
-
-/// A page of messages, the oldest first.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MessageList {
-    success: bool,
-    session_id: String,
-    messages: Vec<MessageView>,
-    /// Where the next page begins; none after the last.
-    #[schema(required)]
-    next_cursor: Option<String>,
-}
-
-/// One message.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct MessageView {
-    message_id: String,
-    run_id: String,
-    /// `user` or `assistant`. What tools gave back stands in messages of the user, as in the API.
-    role: String,
-    /// Blocks as the Messages API has them, or a text; secrets masked.
-    #[schema(value_type = Value)]
-    content: Value,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Timestamp,
 }
 
 /// `GET /my/projects/{project_id}/sessions/{session_id}/messages`: a conversation, the oldest first.
@@ -75,7 +50,7 @@ pub(crate) async fn list(
     let rows = app.gate.store().messages_after(&project.id, &session, after, limit).await?;
     let last = rows.last().filter(|_| rows.len() == limit);
     let next_cursor = last.map(|last| last.position.to_string());
-    let messages = rows.into_iter().map(MessageView::from).collect();
+    let messages = rows.into_iter().map(message_view).collect();
     Ok(Json(MessageList { success: true, session_id: session.to_string(), messages, next_cursor }))
 }
 
@@ -84,17 +59,15 @@ pub(crate) fn message_id(run: RunId, position: u64) -> String {
     format!("{run}.{position}")
 }
 
-impl From<MessageRow> for MessageView {
-    fn from(row: MessageRow) -> Self {
-        let MessageRow { position, run, body, created_at } = row;
-        let role = body.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let content = body.get("content").map(mask_input).unwrap_or_default();
-        Self {
-            message_id: message_id(run, position),
-            run_id: run.to_string(),
-            role,
-            content,
-            created_at,
-        }
+fn message_view(row: MessageRow) -> MessageView {
+    let MessageRow { position, run, body, created_at } = row;
+    let role = body.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let content = body.get("content").map(mask_input).unwrap_or_default();
+    MessageView {
+        message_id: message_id(run, position),
+        run_id: run.to_string(),
+        role,
+        content,
+        created_at,
     }
 }

@@ -1,5 +1,7 @@
 //! `approve_all`: exactly the requests that a person saw, each with its digest, each with its answer.
 
+use countersign_api::socket::command::SeenRequest;
+use countersign_api::socket::message::{ApproveAnswer, ApproveOutcome};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +10,11 @@ use countersign_core::{
     ApprovalId, ApprovedBy, Decision, Digest, ExecutionStatus, ProjectId, Risk,
 };
 use futures_util::{StreamExt, stream};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use super::command::{CommandRefusal, SeenRequest};
+use super::command::CommandRefusal;
 use super::inbox::{InboxReach, project_of_request};
-use crate::access::AuthenticatedCaller;
 use crate::app::App;
+use crate::caller::AuthenticatedCaller;
 use crate::decide::DecisionService;
 use crate::error::ApiError;
 use crate::with_deadline::with_deadline;
@@ -24,30 +24,6 @@ const MOST: usize = 1000;
 
 /// How many are decided at a time.
 const AT_A_TIME: usize = 8;
-
-/// What came of one request of an `approve_all`.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ApproveAnswer {
-    request_id: String,
-    outcome: ApproveOutcome,
-    /// Why it was refused: `high_risk`, `digest_mismatch`, `already_settled`, `not_found`, or what
-    /// went wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    code: Option<&'static str>,
-    /// The same as a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    message: Option<String>,
-}
-
-/// Whether a request of an `approve_all` was approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ApproveOutcome {
-    Approved,
-    Refused,
-}
 
 /// A list of requests to approve, and who says so.
 pub(super) struct ApprovalBatch {
@@ -135,7 +111,7 @@ impl ApprovalBatch {
         if asked.status() != ExecutionStatus::AwaitingApproval {
             return refused("already_settled", "it no longer waits: it is decided, or has expired");
         }
-        if asked.risk >= Risk::High {
+        if asked.risk() >= Risk::High {
             return refused("high_risk", "its risk is HIGH: look at it, and decide it by itself");
         }
         let seen = Digest::from(request.digest.clone());
@@ -168,7 +144,7 @@ fn answer(request_id: String, approved: Result<(), CommandRefusal>) -> ApproveAn
         Err((code, message)) => ApproveAnswer {
             request_id,
             outcome: ApproveOutcome::Refused,
-            code: Some(code),
+            code: Some(code.to_owned()),
             message: Some(message),
         },
     }

@@ -3,6 +3,10 @@
 //! Everything is sent from this one task, so a client that reads slowly slows only itself: it falls
 //! behind the live hints and catches up from the log.
 
+use countersign_api::approval_request::ApprovalRequest;
+use countersign_api::socket::message::{
+    MessageBody, MessagePosition, ServerMessage, SystemMessage,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +18,11 @@ use countersign_gate::{LiveEvent, LiveUpdate, LogEntry, LogFollower, LogFollower
 use tokio::sync::{Semaphore, mpsc};
 
 use super::inbox::{CrossProjectInbox, InboxReach};
-use super::message::{MessageBody, MessagePosition, ServerMessage, SystemMessage};
-use super::request::ApprovalRequest;
+use super::message;
 use super::watched_sessions::WatchedSessions;
-use crate::access::{AuthenticatedCaller, LeastRole};
 use crate::app::App;
 use crate::call_context::ContextLookup;
+use crate::caller::{AuthenticatedCaller, LeastRole};
 use crate::error::ApiError;
 
 /// How often a silent client is asked whether it is still there.
@@ -159,11 +162,11 @@ impl SocketConnection {
                 Err(error) => return self.close_on_store_error(socket, &error).await,
             };
             let Some(last) = page.last() else { return Ok(()) };
-            after = Some((last.created_at, last.id));
+            after = Some((last.created_at(), last.id()));
             for approval in page {
-                if self.shown.insert(approval.id) {
+                if self.shown.insert(approval.id()) {
                     if *project == self.project {
-                        self.waited.insert(approval.call.session.clone());
+                        self.waited.insert(approval.call().session.clone());
                     }
                     let place = MessagePosition::from_execution(&approval);
                     self.send_request(socket, approval, place, MessageBody::ToolApprovalRequest)
@@ -185,7 +188,7 @@ impl SocketConnection {
             Ok(context) => context,
             Err(error) => return self.close_on_store_error(socket, &error).await,
         };
-        let mut request = ApprovalRequest::new(approval, context);
+        let mut request = ApprovalRequest::new(&approval, context);
         if self.caller.check_role(LeastRole::Approver).is_err() {
             request.allowed_decisions.clear();
         }
@@ -247,8 +250,8 @@ impl SocketConnection {
     ) -> Result<(), ClientDisconnect> {
         let plain = matches!(live.news, LiveEvent::TextDelta(_));
         if self.watched.has(&live.session) && (plain || self.watched.is_resumed()) {
-            let place = MessagePosition::from_live(&live);
-            self.send_at(socket, MessageBody::from_news(live.news), place).await?;
+            let place = message::position_of_live(&live);
+            self.send_at(socket, message::body_from_live(live.news), place).await?;
         }
         Ok(())
     }
@@ -258,7 +261,7 @@ impl SocketConnection {
         socket: &mut WebSocket,
         entry: LogEntry,
     ) -> Result<(), ClientDisconnect> {
-        let place = MessagePosition::from_entry(&entry);
+        let place = message::position_of_entry(&entry);
         if entry.event == Event::SettingsChanged {
             return self.tell_settings(socket, place).await;
         }

@@ -1,19 +1,24 @@
 //! What a client says, done: each command ends in one call to the gate or to the runs.
 
 use axum::extract::ws::WebSocket;
+use countersign_api::run_mode::{AvailableModes, ModeView, RunPermissionMode};
+use countersign_api::socket::command::{
+    ApprovalResponse, ClientCommand, ResumeCommand, RunCommand, SeenRequest, SessionSelector,
+};
+use countersign_api::socket::message::{
+    MessageBody, MessagePosition, ResumeSummary, SystemMessage,
+};
 use countersign_core::{Executor, SessionId};
 use countersign_gate::{LogFollower, StoreError};
+use tracing::Instrument;
 
 use super::approve_all::{ApprovalBatch, check_requests};
-use super::available_modes::{AvailableModes, ModeView};
-use super::command::{
-    ApprovalResponse, ClientCommand, CommandRefusal, ResumeCommand, RunCommand, RunPermissionMode,
-    SeenRequest, SessionSelector, parse,
-};
+use super::command::CommandRefusal;
+use super::command::parse;
 use super::connection::{ClientDisconnect, SocketConnection};
 use super::inbox::project_of_request;
-use super::message::{MessageBody, MessagePosition, ResumeSummary, SystemMessage};
 use crate::access::least_role_for_command;
+use crate::approval_switch::approvals_view;
 use crate::decide::{DecisionInput, DecisionOutcome, DecisionService};
 use crate::error::ApiError;
 use crate::path_params::approval_id;
@@ -237,7 +242,9 @@ impl SocketConnection {
         let resumed = ResumeSummary {
             head,
             session_id: session.map(ToString::to_string),
-            permission_mode: last.as_ref().map(RunPermissionMode::from_settings),
+            permission_mode: last
+                .as_ref()
+                .map(|last| RunPermissionMode::for_executor(last.executor, last.mode)),
             active: match session {
                 Some(session) => store.active_run(&self.project, session).await?.is_some(),
                 None => false,
@@ -261,7 +268,7 @@ impl SocketConnection {
         let mode = |mode| ModeView::new(mode, self.app.mode_unavailable_reason(mode, approvals));
         Ok(AvailableModes {
             modes: RunPermissionMode::ALL.map(mode).into(),
-            approvals: approvals.into(),
+            approvals: approvals_view(approvals),
             default_mode: self.app.default_mode(&self.project, last.as_ref()).await?,
         })
     }
@@ -286,8 +293,8 @@ impl SocketConnection {
             .map_err(refusal_from_error)?;
         let (DecisionOutcome::Decided(stands) | DecisionOutcome::AskedAgain(stands)) = settled;
         // Who comes back and decides wants to hear what comes of it, without knowing of `resume`.
-        if stands.call.project == self.project && self.waited.contains(&stands.call.session) {
-            self.watched.add_decided(stands.call.session);
+        if stands.call().project == self.project && self.waited.contains(&stands.call().session) {
+            self.watched.add_decided(stands.call().session.clone());
         }
         Ok(())
     }
@@ -314,12 +321,13 @@ impl SocketConnection {
             requests,
         };
         let answer = self.batches.answer.clone();
-        self.app.runs.tasks.spawn(async move {
+        let approving = async move {
             let answers = batch.approve().await;
             // Nobody there any more is fine: what was decided is in the log.
             let _ = answer.send(MessageBody::approve_all_answered(answers)).await;
             drop(place);
-        });
+        };
+        self.app.runs.tasks.spawn(approving.in_current_span());
         Ok(())
     }
 
@@ -330,7 +338,7 @@ impl SocketConnection {
 }
 
 fn no_run() -> CommandRefusal {
-    ("no_run", "no run is going on in this conversation".to_owned())
+    ("no_run", "no run is active in this conversation".to_owned())
 }
 
 fn refusal_from_error(error: ApiError) -> CommandRefusal {

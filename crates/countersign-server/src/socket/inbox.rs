@@ -2,11 +2,12 @@
 
 use axum::extract::ws::WebSocket;
 use axum::http::StatusCode;
+use countersign_api::socket::message::{MessageBody, MessagePosition};
 use countersign_core::{ApprovalId, Event, ProjectId};
 use countersign_gate::{LogEntry, MultiLogFollower, StoreError};
 
 use super::connection::{ClientDisconnect, SocketConnection};
-use super::message::{MessageBody, MessagePosition};
+use super::message;
 use crate::app::App;
 use crate::error::ApiError;
 
@@ -77,7 +78,7 @@ impl SocketConnection {
         socket: &mut WebSocket,
         (project, entry): (ProjectId, LogEntry),
     ) -> Result<(), ClientDisconnect> {
-        let place = MessagePosition { seq: None, ..MessagePosition::from_entry(&entry) };
+        let place = MessagePosition { seq: None, ..message::position_of_entry(&entry) };
         match entry.event {
             Event::ApprovalRequested { approval } => {
                 match self.app.projects.get(project.as_str()).await {
@@ -111,7 +112,7 @@ pub(super) async fn project_of_request(
         return Ok(own.clone());
     }
     let Some(asked) = app.gate.store().approval(id).await? else { return Ok(own.clone()) };
-    match app.projects.get(asked.call.project.as_str()).await {
+    match app.projects.get(asked.call().project.as_str()).await {
         Ok(place) => Ok(place.0.id.clone()),
         // One of another server: nobody knows it here.
         Err(error) if error.status == StatusCode::NOT_FOUND => Ok(own.clone()),

@@ -12,12 +12,12 @@ use crate::app::App;
 /// Keeps what an approved call would change, unless that was done when its caller last asked.
 pub(super) async fn back_up_before_run(app: &App, stands: &Execution) {
     let may_run =
-        stands.call.executor == Executor::Caller && stands.status() == ExecutionStatus::Approved;
+        stands.call().executor == Executor::Caller && stands.status() == ExecutionStatus::Approved;
     if !may_run || stands.is_read_only() || app.keep.is_none() {
         return;
     }
     let known =
-        app.gate.store().changes(&stands.call.project, UndoTarget::Call(stands.call.id)).await;
+        app.gate.store().changes(&stands.call().project, UndoTarget::Call(stands.call().id)).await;
     if known.is_ok_and(|known| known.is_empty()) {
         BackupSession::for_approved(app.keep.as_ref(), &app.gate, stands).await;
     }
@@ -25,7 +25,7 @@ pub(super) async fn back_up_before_run(app: &App, stands: &Execution) {
 
 /// Looks at what a call has left, the first time its caller says that it has run.
 pub(super) async fn record_after_run(app: &App, stands: &Execution) {
-    let (Some(keep), Executor::Caller) = (&app.keep, stands.call.executor) else { return };
+    let (Some(keep), Executor::Caller) = (&app.keep, stands.call().executor) else { return };
     if let Some(keeping) = BackupSession::from_record(keep, &app.gate, stands).await {
         keeping.end().await;
     }

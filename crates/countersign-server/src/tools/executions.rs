@@ -2,22 +2,22 @@
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::call_status::CallStatus;
+use countersign_api::execution::{ExecutionList, ExecutionView};
+use countersign_api::risk_level::RiskLevel;
 use countersign_core::{ExecutionStatus, Risk, SessionId};
 use countersign_gate::ExecutionFilter;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::view::ExecutionView;
 use crate::app::App;
 use crate::call_context::ContextLookup;
+use crate::caller::SignedInPerson;
 use crate::error::ApiError;
 use crate::error_responses::ReadErrorResponses;
 use crate::path_params::PathParams;
 use crate::query::{PageQuery, QueryParams};
-use crate::sign_in::SignedInPerson;
-use crate::socket::request::RiskLevel;
-use crate::status::CallStatus;
 
 /// Which calls; what is left out does not matter.
 #[derive(Deserialize, IntoParams)]
@@ -39,16 +39,6 @@ pub(crate) struct ExecutionListQuery {
     /// Made before this moment.
     #[param(value_type = Option<String>, format = DateTime)]
     to: Option<Timestamp>,
-}
-
-/// A page of calls, the latest first.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct ExecutionList {
-    success: bool,
-    executions: Vec<ExecutionView>,
-    /// Where the next page begins; none after the last.
-    #[schema(required)]
-    next_cursor: Option<String>,
 }
 
 /// `GET /my/projects/{project_id}/tools/executions`: the history of calls, the latest first. Long
@@ -81,7 +71,7 @@ pub(crate) async fn list(
     let mut executions = Vec::with_capacity(calls.len());
     for call in calls {
         let context = contexts.find(&call).await?;
-        executions.push(ExecutionView::new(call, context).with_short_result());
+        executions.push(ExecutionView::new(&call, context).with_short_result());
     }
     Ok(Json(ExecutionList { success: true, executions, next_cursor }))
 }

@@ -1,82 +1,25 @@
 //! `POST …/tools/{tool_id}/lease`: whoever runs a call elsewhere takes it, and says that it is there.
 
+use countersign_api::lease::{LeaseBody, LeaseGiven, LeaseView};
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use countersign_core::{Execution, Executor, ReportRejection};
 use countersign_gate::ReportError;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{call_backups, find_execution};
-use crate::access::AuthenticatedCaller;
 use crate::app::App;
 use crate::body::OptionalJsonBody;
+use crate::caller::AuthenticatedCaller;
+use crate::client_streams::SHORT_LEASE;
 use crate::error::ApiError;
 use crate::error_responses::ConflictErrorResponses;
 use crate::path_params::{PathParams, unknown_execution};
-use crate::status::CallStatus;
 use crate::with_deadline::with_deadline;
-
-/// How long a lease holds that a client renews.
-pub(crate) const SHORT_LEASE: Duration = Duration::from_secs(30);
 
 /// How long one holds that whoever made the call took.
 const CALLERS_LEASE: Duration = Duration::from_mins(1);
-
-/// Leave to run a call, for a while.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct LeaseView {
-    /// The secret that goes with a result: whoever has it has the call.
-    token: String,
-    /// From then on the one who has it counts as lost, unless it renews the lease before.
-    #[schema(value_type = String, format = DateTime)]
-    expires_at: Timestamp,
-}
-
-impl LeaseView {
-    pub(crate) fn from_execution(call: &Execution) -> Option<Self> {
-        let lease = call.lease()?;
-        Some(Self { token: lease.token.clone(), expires_at: lease.until })
-    }
-}
-
-/// A lease as it is shown: the token, or the object it was given in.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum LeaseShown {
-    Token(String),
-    Whole { token: String },
-}
-
-impl LeaseShown {
-    pub(crate) fn token(self) -> String {
-        let (Self::Token(token) | Self::Whole { token }) = self;
-        token
-    }
-}
-
-/// A sign of life.
-#[derive(Deserialize, ToSchema)]
-#[schema(example = json!({"lease": "0195281f-7c1e-7d2b-9a3f-2f6d3c1b5a40", "output": "12 tests passed\n"}))]
-pub(crate) struct LeaseBody {
-    /// The lease that is to go on; without it, an approved call of one's own is taken.
-    lease: Option<LeaseShown>,
-    /// What the call has written since the last time. Shown as it comes, kept nowhere.
-    output: Option<String>,
-}
-
-/// A lease that was given, or goes on.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct LeaseGiven {
-    success: bool,
-    tool_id: String,
-    status: CallStatus,
-    #[schema(required)]
-    lease: Option<LeaseView>,
-}
 
 /// `POST /my/projects/{project_id}/tools/{tool_id}/lease`: with a lease, says that whoever has the
 /// call is still there (30 seconds more for a client, 60 for a caller). Without one, takes an approved
@@ -106,14 +49,14 @@ async fn renew_or_take(
     call: Execution,
     body: LeaseBody,
 ) -> Result<LeaseGiven, ApiError> {
-    let (gate, id) = (app.gate.clone(), call.id);
+    let (gate, id) = (app.gate.clone(), call.id());
     let stands = if let Some(lease) = body.lease {
-        let period = match call.call.executor {
+        let period = match call.call().executor {
             Executor::Caller => CALLERS_LEASE,
             Executor::Local | Executor::Client | Executor::ClaudeCli => SHORT_LEASE,
         };
         with_deadline(async move { gate.renew(id, &lease.token(), period).await }).await?
-    } else if call.call.executor == Executor::ClaudeCli {
+    } else if call.call().executor == Executor::ClaudeCli {
         let why = "Claude Code runs its own calls";
         return Err(ApiError::conflict("not_yours", why).with_execution(call));
     } else {
@@ -129,7 +72,7 @@ async fn renew_or_take(
     }
     Ok(LeaseGiven {
         success: true,
-        tool_id: stands.call.id.to_string(),
+        tool_id: stands.call().id.to_string(),
         status: stands.status().into(),
         lease: LeaseView::from_execution(&stands),
     })
@@ -141,11 +84,11 @@ pub(super) fn check_is_own(
     call: &Execution,
     shows_lease: bool,
 ) -> Result<(), ApiError> {
-    let is_lent = call.call.executor == Executor::Client && shows_lease;
+    let is_lent = call.call().executor == Executor::Client && shows_lease;
     if caller.may_see(call) || is_lent {
         Ok(())
     } else {
-        Err(unknown_execution(&call.call.id.to_string()))
+        Err(unknown_execution(&call.call().id.to_string()))
     }
 }
 

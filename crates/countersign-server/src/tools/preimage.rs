@@ -2,14 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use countersign_api::preimage::{PreimageBody, PreimageTaken};
 use countersign_core::{ClientFile, ClientLook, ClientReadCommand, Digest, Effect};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::access::AuthenticatedCaller;
 use crate::app::App;
 use crate::body::{JsonBody, RESULT_LIMIT};
+use crate::caller::AuthenticatedCaller;
 use crate::error::ApiError;
 use crate::error_responses::ConflictErrorResponses;
 use crate::path_params::{PathParams, execution_id};
@@ -23,36 +21,6 @@ const CONTENT_LIMIT: usize = 10 * 1024 * 1024;
 
 /// How much a client has to say of what a command reads.
 const MOST_EFFECTS: usize = 256;
-
-/// What is on the client's machine.
-#[derive(Deserialize, ToSchema)]
-#[schema(example = json!({"client_id": "laptop", "root": "/home/me/shop", "path": "/home/me/shop/a.txt", "digest": "5f2c", "content": "one\ntwo\n"}))]
-pub(crate) struct PreimageBody {
-    /// The name that the client gave its stream, by `client_id` or `executor`.
-    client_id: String,
-    /// The project's folder on the client's machine.
-    root: String,
-    /// The file that the call would write, links resolved; left out for a command.
-    path: Option<String>,
-    /// A text by which the client knows the file again; none where there is no file.
-    digest: Option<String>,
-    /// The file's text, at most 10 MiB; left out where there is no file, or none that can be shown.
-    content: Option<String>,
-    /// The program that a command would run, if the client has found that it only reads.
-    program: Option<String>,
-    /// What such a command would read there, as the client's own plan lists it.
-    #[schema(value_type = Option<Vec<Object>>)]
-    effects: Option<Vec<Value>>,
-    /// Why the client would not run the call.
-    refusal: Option<String>,
-}
-
-/// It was taken.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct PreimageTaken {
-    success: bool,
-    tool_id: String,
-}
 
 /// `POST /my/projects/{project_id}/tools/{tool_id}/preimage`: answers `tool.preview_request`. Only the
 /// client that was asked can, once, and only while the answer is waited for (3 seconds): then people see
@@ -70,7 +38,7 @@ pub(crate) async fn show(
     let place = app.projects.get(&project).await?;
     let execution = execution_id(&tool)?;
     let holder = caller.holder_name(&body.client_id);
-    let look = body.into_client_look()?;
+    let look = client_look(body)?;
     let (gate, project) = (app.gate.clone(), place.0.id.clone());
     let taken =
         with_deadline(
@@ -84,37 +52,35 @@ pub(crate) async fn show(
     Ok(Json(PreimageTaken { success: true, tool_id: tool }))
 }
 
-impl PreimageBody {
-    fn into_client_look(self) -> Result<ClientLook, ApiError> {
-        let bad = |why: &str| ApiError::bad_request("bad_preimage", why.to_owned());
-        let Self { root, path, digest, content, program, effects, refusal, .. } = self;
-        let names = [Some(&root), path.as_ref(), program.as_ref(), digest.as_ref()];
-        let fits = |name: &String| name.len() <= LONGEST && !name.chars().any(char::is_control);
-        if root.is_empty() || !names.into_iter().flatten().all(fits) {
-            return Err(bad(
-                "`root`, `path`, `digest` and `program` are one line of at most 4096 bytes, and \
-                 `root` is not empty",
-            ));
-        }
-        if refusal.as_ref().is_some_and(|why| why.len() > LONGEST) {
-            return Err(bad("`refusal` has more than 4096 bytes: say it in a sentence"));
-        }
-        if content.as_ref().is_some_and(|text| text.len() > CONTENT_LIMIT) {
-            return Err(bad("`content` has more than 10 MiB: leave it out, `digest` is enough"));
-        }
-        if content.is_some() && digest.is_none() {
-            return Err(bad("`content` without `digest`: by what is the file known again?"));
-        }
-        if effects.as_ref().is_some_and(|effects| effects.len() > MOST_EFFECTS) {
-            return Err(bad("`effects` has more than 256 entries: leave `program` out"));
-        }
-        let effects = effects.into_iter().flatten().map(serde_json::from_value::<Effect>);
-        let effects: Vec<_> = effects
-            .collect::<Result<_, _>>()
-            .map_err(|error| bad(&format!("`effects` cannot be read: {error}")))?;
-        let digest = digest.map(Digest::from);
-        let file = path.map(|path| ClientFile { path, digest, content });
-        let command = program.map(|program| ClientReadCommand { program, effects });
-        Ok(ClientLook { root, file, command, refusal })
+fn client_look(body: PreimageBody) -> Result<ClientLook, ApiError> {
+    let bad = |why: &str| ApiError::bad_request("bad_preimage", why.to_owned());
+    let PreimageBody { root, path, digest, content, program, effects, refusal, .. } = body;
+    let names = [Some(&root), path.as_ref(), program.as_ref(), digest.as_ref()];
+    let fits = |name: &String| name.len() <= LONGEST && !name.chars().any(char::is_control);
+    if root.is_empty() || !names.into_iter().flatten().all(fits) {
+        return Err(bad(
+            "`root`, `path`, `digest` and `program` are one line of at most 4096 bytes, and \
+             `root` is not empty",
+        ));
     }
+    if refusal.as_ref().is_some_and(|why| why.len() > LONGEST) {
+        return Err(bad("`refusal` has more than 4096 bytes: say it in a sentence"));
+    }
+    if content.as_ref().is_some_and(|text| text.len() > CONTENT_LIMIT) {
+        return Err(bad("`content` has more than 10 MiB: leave it out, `digest` is enough"));
+    }
+    if content.is_some() && digest.is_none() {
+        return Err(bad("`content` without `digest`: by what is the file known again?"));
+    }
+    if effects.as_ref().is_some_and(|effects| effects.len() > MOST_EFFECTS) {
+        return Err(bad("`effects` has more than 256 entries: leave `program` out"));
+    }
+    let effects = effects.into_iter().flatten().map(serde_json::from_value::<Effect>);
+    let effects: Vec<_> = effects
+        .collect::<Result<_, _>>()
+        .map_err(|error| bad(&format!("`effects` cannot be read: {error}")))?;
+    let digest = digest.map(Digest::from);
+    let file = path.map(|path| ClientFile { path, digest, content });
+    let command = program.map(|program| ClientReadCommand { program, effects });
+    Ok(ClientLook { root, file, command, refusal })
 }

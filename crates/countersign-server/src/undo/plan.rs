@@ -1,14 +1,14 @@
 //! The plan of an undo: which calls, and what it does to which file.
 
+use countersign_api::undo::{LeftFile, UndoView, UndoneView};
 use countersign_core::{Digest, Effect, FileChange, FileReversal, plan_reversals};
 use countersign_gate::{ChangedFiles, UndoTarget};
 use countersign_tools::{BackupStore, RestoreError};
 
-use super::view::{UndoFile, UndoView, display_path};
-use super::{LeftFile, UndoneView};
+use super::view::{display_path, undo_file};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::projects::ProjectHandle;
+use crate::project_registry::ProjectHandle;
 
 /// What is to be undone, and how.
 pub(super) struct UndoPlan {
@@ -42,7 +42,7 @@ impl UndoPlan {
         let mut is_partial = false;
         for call in &calls {
             let approval = app.gate.store().approval(call.approval).await?;
-            is_partial |= approval.is_some_and(|it| it.effects.iter().any(reaches_further));
+            is_partial |= approval.is_some_and(|it| it.effects().iter().any(reaches_further));
         }
         let changes: Vec<FileChange> = calls.iter().flat_map(|call| call.changes.clone()).collect();
         let reversals =
@@ -69,8 +69,7 @@ impl UndoPlan {
         let (undone_by, undone_at) = undone.and_then(|mut all| all.pop()).unzip();
         let root = project.root.clone();
         let (keep, reversals) = (self.keep, self.reversals);
-        let files =
-            move || reversals.iter().map(|it| UndoFile::from_reversal(&keep, it, &root)).collect();
+        let files = move || reversals.iter().map(|it| undo_file(&keep, it, &root)).collect();
         let files = run_blocking(files).await?;
         Ok(UndoView { success: true, tool_ids, files, is_partial, digest, undone_by, undone_at })
     }
@@ -134,6 +133,6 @@ async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "an undo broke off");
-        ApiError::internal("broken", "something went wrong inside the server")
+        ApiError::internal("broken", "the server failed internally; its log says why")
     })
 }

@@ -26,6 +26,42 @@ async fn decide(world: &World, call: &Value, verb: &str, body: Value) {
     assert_eq!(status, StatusCode::OK, "{body}");
 }
 
+/// The hook says the same when it judges by itself (`hook/answers.rs`).
+#[tokio::test]
+async fn the_mode_of_a_call_says_what_becomes_of_asking() {
+    let world = World::playing(NOTHING).await;
+    for (mode, said) in [
+        ("default", "awaiting_approval"),
+        ("acceptEdits", "approved"),
+        ("plan", "failed"),
+        ("dontAsk", "failed"),
+    ] {
+        let mut call = write(mode, "x");
+        call["mode"] = mode.into();
+        let (status, call) = world.post(CALLS, call).await;
+        assert_eq!((status, &call["status"]), (StatusCode::OK, &json!(said)), "{mode}: {call}");
+        if said == "failed" {
+            assert_eq!(call["error_type"], "denied", "{mode}: {call}");
+        }
+    }
+    let mut bypass = write("bypass", "x");
+    bypass["mode"] = "bypassPermissions".into();
+    let (status, refused) = world.post(CALLS, bypass).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "nobody may ask for that: {refused}");
+}
+
+/// Without the known status it would wait until the call is run.
+#[tokio::test]
+async fn a_decision_that_came_before_the_question_is_not_waited_for() {
+    let world = World::playing(NOTHING).await;
+    let (_, call) = world.post(CALLS, write("t1", "x")).await;
+    decide(&world, &call, "approve", json!({"decision": "approved"})).await;
+    let known = path(&call, "?wait_seconds=300&known_status=awaiting_approval");
+    assert_eq!(world.get(&known).await["status"], "approved");
+    let unknown = path(&call, "?known_status=decided");
+    assert_eq!(world.get(&unknown).await["error"]["code"], "bad_query");
+}
+
 #[tokio::test]
 async fn a_call_is_judged_asked_approved_and_reported_and_never_run_here() {
     let world = World::playing(NOTHING).await;

@@ -210,7 +210,7 @@ async fn a_lease_is_renewed_by_who_has_it_and_shows_output_as_it_comes() {
     let (status, error) = world.post(&tool(&signal, "/result"), late.clone()).await;
     assert_eq!((status, &error["error"]["code"]), (StatusCode::CONFLICT, &json!("foreign_lease")));
     let refused = stream.until("tool.result_refused").await;
-    assert!(refused.data["reason"].as_str().unwrap().contains("somebody else"), "{refused:?}");
+    assert!(refused.data["reason"].as_str().unwrap().contains("another client"), "{refused:?}");
     late["lease"] = signal.data["lease"].clone();
     let (status, _) = world.post(&tool(&signal, "/result"), late).await;
     assert_eq!(status, StatusCode::OK);

@@ -21,6 +21,7 @@ mod inbox;
 mod mending;
 mod modes;
 mod projects;
+mod request_ids;
 mod resuming;
 mod roles;
 mod rules;

@@ -114,7 +114,7 @@ async fn an_agent_waits_for_its_own_calls_and_knows_of_no_others() {
         let (status, _) = ask(&world, agent, Method::POST, &approve, yes.clone()).await;
         assert_eq!(status, StatusCode::FORBIDDEN);
     }
-    let waited = format!("{path}?wait_seconds=60");
+    let waited = format!("{path}?wait_seconds=60&known_status=awaiting_approval");
     let waiting = ask(&world, &mine, Method::GET, &waited, None);
     let deciding = ask(&world, &approver, Method::POST, &approve, yes);
     let ((_, told), (status, _)) = tokio::join!(waiting, deciding);

@@ -44,7 +44,10 @@ fn a_mistake_names_its_place() {
         "when = { is_error = true }\nsay = 'x'",
         "turn 1: `when` belongs into an alternative",
     );
-    turn_fails("say = 'x'\nnext = 'y'", "turn 1: `next` names `y`, which is no turn here");
+    turn_fails(
+        "say = 'x'\nnext = 'y'",
+        "turn 1: `next` names `y`, which is not a turn of this script",
+    );
     turn_fails("say = '{{1}}'", "turn 1: nothing gives a value to `{{1}}`");
     turn_fails("say = 'x'\nexpect = {}", "turn 1: `expect` asks for nothing");
     turn_fails("say = 'x'\ncut = {}", "turn 1: `cut` needs `after_bytes` or `after_events`");

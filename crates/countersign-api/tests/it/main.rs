@@ -1,0 +1,3 @@
+//! The tests of the wire contract, in one binary.
+
+mod sealed;
