@@ -11,9 +11,10 @@ SEED ?=
 EXAMPLES ?=
 BINARY ?=
 EXPECT ?=
+EACH ?=
 
 .PHONY: help run test web bench bench-listeners redteam oracle chaos fuzz fmt lint deny tools services node-modules \
-        test-web test-rust test-docs test-generated test-api test-browser generate
+        features advisories test-deps test-web test-rust test-docs test-generated test-api test-browser generate
 
 help: ## Shows this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,7 +28,7 @@ run: web ## Starts Countersign on this folder; without ANTHROPIC_API_KEY, the de
 	  exec $(BIN) demo $(ARGS); \
 	fi
 
-test: test-web test-rust test-docs test-generated test-api test-browser ## Runs everything CI runs
+test: test-web test-rust test-deps test-docs test-generated test-api test-browser ## Runs everything CI runs
 	@echo "all tests passed"
 
 web: node-modules ## Builds the page
@@ -69,8 +70,26 @@ fmt: ## Formats the Rust code
 lint: ## Looks for what the compiler lets pass
 	@cargo clippy --workspace --all-targets -- -D warnings
 
-deny: ## Checks licences and sources of dependencies (needs cargo-deny)
+deny: ## Checks licences and sources of dependencies once more, with cargo-deny (needs it)
 	@cargo deny check licenses bans sources
+
+advisories: ## Checks dependencies against the RustSec database, where cargo-deny and the database can be had
+	@scripts/advisories
+
+# Each alone: what one needs must not hide behind another. The crates that an embedding program compiles.
+# Each alone takes three times as long: EACH=1.
+features: ## Checks the library without features and with groups of them, and runs the smallest agent
+	@groups="none anthropic,claude-code,scripted-model git,mcp,sandbox,web nats,postgres"; \
+	if [ -n "$(EACH)" ]; then \
+	  groups="none $$(cargo metadata --format-version 1 --no-deps | jq -r \
+	    '.packages[] | select(.name == "countersign-agent") | .features | keys[] | select(. != "default")')"; \
+	fi; \
+	for group in $$groups; do \
+	  echo "countersign-agent with features: $$group"; \
+	  cargo clippy --quiet --package countersign-gate --package countersign-tools --package countersign-agent \
+	    --no-default-features --features "$${group/none/}" -- -D warnings; \
+	done
+	@cd examples/embedded && CARGO_TARGET_DIR=../../target cargo test --quiet --locked
 
 generate: ## Writes docs/openapi.json and the page's types anew
 	@cargo build --quiet --package countersign
@@ -109,6 +128,9 @@ test-rust: tools services
 	@cargo nextest run --workspace -E 'not test(/^redteam::|^oracle::/)'
 	@$(MAKE) --no-print-directory redteam
 	@$(MAKE) --no-print-directory oracle SECONDS=60 SEED=$(or $(SEED),1)
+
+# Licences, origins, unused dependencies and the number of crates are tests: house::dependencies.
+test-deps: tools services advisories features
 
 test-docs: tools
 	@cargo test --quiet --workspace --doc

@@ -84,7 +84,7 @@ function sdks() {
   const streams = [['20,000 messages and 500 requests', 20_000], ['500 requests alone', 0]]
   const python = pythonSdk()
   for (const [what, messages] of streams) {
-    const command = `exec '${binary}' bench sdk-cli --messages ${messages} --asks 500`
+    const command = `exec '${binary}-bench' sdk-cli --messages ${messages} --asks 500`
     writeFileSync(cli, `#!/bin/sh\n${command}\n`, { mode: 0o755 })
     const ours = bench('sdk', '--cli', cli)
     const theirs = python && JSON.parse(run(python, join(root, 'scripts/bench-sdk.py'), cli))

@@ -20,7 +20,7 @@ def run(command, *args):
                           "tool_input": {"command": command, "args": list(args)}})
     while call["status"] == "awaiting_approval":
         print("waiting for a person to decide …", file=sys.stderr)
-        call = ask(f"/{call['tool_id']}?wait_seconds=60")
+        call = ask(f"/{call['tool_id']}?wait_seconds=60&known_status=awaiting_approval")
     if call["status"] != "approved":
         sys.exit(f"{call['status']}: {call.get('error') or 'not allowed'}")
     approved = call["tool_input"]  # as it was approved: a person may have changed it

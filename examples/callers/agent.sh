@@ -18,7 +18,7 @@ call=$(jq --null-input '{tool_name: "execute_command", wait_seconds: 60,
 answer=$(ask "$tools/calls" --data "$call")
 while [ "$(field status)" = awaiting_approval ]; do
     echo "waiting for a person to decide …" >&2
-    answer=$(ask "$tools/$(field tool_id)?wait_seconds=60")
+    answer=$(ask "$tools/$(field tool_id)?wait_seconds=60&known_status=awaiting_approval")
 done
 if [ "$(field status)" != approved ]; then
     echo "not allowed: $(field error)" >&2

@@ -2,7 +2,6 @@
 
 mod approvals;
 mod audit;
-mod bench;
 mod client;
 mod hook;
 mod login;
@@ -25,10 +24,6 @@ pub(crate) use approvals::{
     ApprovalsShowArgs,
 };
 pub(crate) use audit::{AuditCommand, AuditExportArgs, AuditVerifyArgs};
-pub(crate) use bench::{
-    BenchApprovalArgs, BenchCommand, BenchDiffArgs, BenchListenersArgs, BenchPendingArgs,
-    BenchPolicyArgs, BenchSdkArgs, BenchSdkCliArgs, BenchSearchArgs,
-};
 pub(crate) use client::{ApprovalsOption, ClientArgs};
 pub(crate) use hook::{
     ConsentServerArgs, HookArgs, HookCommand, HookInstallArgs, HookSettingsArgs, HookUninstallArgs,
@@ -45,10 +40,12 @@ pub(crate) use server_target::ServerTargetArgs;
 pub(crate) use token::{TokenCommand, TokenCreateArgs, TokenListArgs, TokenRevokeArgs};
 pub(crate) use undo::UndoArgs;
 
+use crate::log_format::LogFormat;
+
 /// The gate between AI agents and the machines they act on.
 ///
-/// Every tool call an agent makes is understood, rated, and where needed shown to a person, who
-/// approves or rejects exactly what will run.
+/// Countersign works out what each tool call would do, rates its risk and applies your rules. Where they
+/// say so, a person sees the call first and approves or rejects exactly what will run.
 #[derive(Parser)]
 #[command(version, about, propagate_version = true, after_help = "Example:\n  countersign demo")]
 pub(crate) struct Cli {
@@ -58,111 +55,113 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
-    /// Starts the server and its page.
+    /// Start the server and its web page.
     #[command(after_help = "Example:\n  countersign serve --root ~/shop --open")]
     Serve(ServeArgs),
-    /// Shows the product without an API key: a scripted model in a scratch workspace.
+    /// Try Countersign without an API key: a scripted model works in a scratch workspace.
     #[command(after_help = "Example:\n  countersign demo")]
     Demo(DemoArgs),
-    /// Executes what a server has approved, on this machine, and asks here.
+    /// Run a server's approved calls on this machine, and ask for approval here.
     #[command(after_help = "Examples:
   countersign client --token-file ~/.countersign-agent --server http://127.0.0.1:4180 --root ~/shop
   countersign client --token-file ~/.countersign-agent --root . --json
 
-The token is one of the role `agent` (`countersign token create --role agent --file …`): with it calls
-that were approved run here. To decide at this terminal as well, use one of the role `approver`.
+Use a token with the role `agent` (`countersign token create --role agent --file …`) to run approved
+calls here. To decide at this terminal as well, use a token with the role `approver`.
 
-The tools are read_file, write_file, list_directory and execute_command. Files are reached below --root
-only, whatever the server says. A program that you approve runs in the sandbox of this machine; where there
-is none it can do what you can.")]
+The tools are read_file, write_file, list_directory and execute_command. They reach only files below
+--root, whatever the server says. A program you approve runs in this machine's sandbox. On a machine
+without a sandbox it can do everything you can.")]
     Client(ClientArgs),
-    /// Answers for Claude Code: reads what it is about to do on stdin, says whether it may on stdout.
+    /// Decide for Claude Code: read a hook event on stdin, write the decision to stdout.
     #[command(after_help = "Examples:
   countersign hook install
   countersign hook < event.json
 
-Events are those of Claude Code's hooks: PreToolUse and PermissionRequest are answered, PostToolUse and
-PostToolUseFailure are passed on to the server. What the rules allow or deny is answered at once,
-without a server; for the rest a person is asked there. If that cannot be done, Claude Code asks.")]
+The events are those of Claude Code's hooks. The hook answers PreToolUse and PermissionRequest, and passes
+PostToolUse and PostToolUseFailure on to the server. What your rules allow or deny is answered at once,
+without a server. For everything else the server asks a person. If it cannot, Claude Code asks you itself.")]
     Hook(HookArgs),
-    /// Serves the permission tool of Claude Code over stdio; and `mcp list`, `trust`, `forget`.
+    /// Serve Claude Code's permission tool over stdio, or manage trusted MCP servers.
     #[command(after_help = "Example:
   claude -p 'tidy up' --permission-prompt-tool mcp__countersign__approve \\
     --mcp-config '{\"mcpServers\": {\"countersign\": {\"command\": \"countersign\", \"args\": [\"mcp\"]}}}'")]
     Mcp(McpArgs),
-    /// Serves a scripted Messages API on loopback, for tests and demonstrations.
+    /// Serve a scripted Messages API on loopback, for tests and demonstrations.
     #[command(
         after_help = "Example:\n  countersign model --scenario talk.toml --listen 127.0.0.1:9999"
     )]
     Model(ModelArgs),
-    /// Says what the rules say: of one call, of many, and whether they say what they should.
+    /// Check, explain, test and simulate rules.
     #[command(
         subcommand,
         after_help = "Example:\n  countersign policy explain -- 'git status && rm -rf build'"
     )]
     Policy(PolicyCommand),
-    /// Makes, lists and revokes the tokens that open the server's door.
+    /// Create, list and revoke access tokens.
     #[command(
         subcommand,
         after_help = "Example:\n  countersign token create --role approver --name ana"
     )]
     Token(TokenCommand),
-    /// Checks and prints what was decided and what ran.
+    /// Verify and export the audit log.
     #[command(subcommand, after_help = "Example:\n  countersign audit verify")]
     Audit(AuditCommand),
-    /// Lists, shows and decides the requests that wait, of all workspaces of a server.
+    /// List, show, approve and reject waiting requests in all workspaces of a server.
     #[command(subcommand, after_help = "Example:\n  countersign approvals list")]
     Approvals(ApprovalsCommand),
-    /// Puts files back to what they were before a call, or before a whole run.
+    /// Restore files to their state before a call or a whole run.
     #[command(after_help = "Examples:
   countersign undo
   countersign undo --run 01a1e402-59b7-749a-b9d7-ef9261dea722 --dry-run
 
-The server does it, where the call ran; COUNTERSIGN_TOKEN opens its door. A file that was changed since
-is left alone. What a command changed beyond the files that it names is not kept.")]
+The server on which the call ran restores the files; set COUNTERSIGN_TOKEN to reach it. A file that has
+changed since is left alone. Changes that a command made to files it does not name cannot be undone.")]
     Undo(UndoArgs),
-    /// Writes a copy of the database while the server goes on.
+    /// Copy the database while the server keeps running.
     #[command(after_help = "Example:
   countersign backup countersign-backup.db
 
-In the copy, what was waiting or running is ended, so that nothing runs a second time when it is put
-back. A PostgreSQL is backed up with its own tools; after putting it back, say
+Calls that were waiting or running are ended in the copy, so that nothing runs a second time after a
+restore. Back up PostgreSQL with its own tools; after restoring it, run
   countersign backup --settle --database postgres://countersign@db.example/countersign")]
     Backup(BackupArgs),
-    /// Measures this machine; prints one JSON line.
+    /// Measure this machine and print one JSON line.
+    ///
+    /// This starts `countersign-bench`, which is built beside this program and not shipped with it.
     #[command(
-        subcommand,
+        disable_help_flag = true,
         after_help = "Example:\n  countersign bench approval --n 2000 --c 32 --db /tmp/bench.db"
     )]
-    Bench(BenchCommand),
-    /// Prints a fresh one-time sign-in link and its QR code, while the server runs.
+    Bench(BenchArgs),
+    /// Print a new one-time sign-in link and its QR code for a running server.
     #[command(after_help = "Examples:
   countersign login
   countersign login --no-qr --data ~/gate-data
 
-The link signs one browser in, once, within ten minutes. The server is found by its data folder; only its
-own user can read what opens its door.")]
+The link signs in one browser, once, and expires after ten minutes. The server is found through its data
+folder, so only the user who runs it can get a link.")]
     Login(LoginArgs),
-    /// Says what is there, what guards Claude Code and what is wrong; fails if something that matters is.
+    /// Check the installation and what guards Claude Code; exit 1 if something important is wrong.
     #[command(after_help = "Examples:
   countersign doctor
   countersign doctor --json
 
-Each line has a mark: `ok`, `!!` for what is wrong, `--` for what is only good to know.")]
+Each line starts with `ok`, with `!!` for a problem, or with `--` for a remark.")]
     Doctor(DoctorArgs),
-    /// Runs Claude Code once where there is no network, to see that it calls the hook; `hook install` starts this.
+    /// Run Claude Code once without a network and see whether it calls the hook; `hook install` starts this.
     #[command(hide = true, after_help = "Example:\n  (`hook install` starts it)")]
     ProbeClaude(ProbeClaudeArgs),
-    /// Becomes a command inside the sandbox, which starts this; not for calling by hand.
+    /// Become a command inside the sandbox; the sandbox starts this.
     #[command(hide = true, after_help = "Example:\n  (the sandbox starts it)")]
     SandboxExec(SandboxExecArgs),
-    /// Runs a command in its canonical form, if nobody would be asked about it; for tests.
+    /// Run a command in its canonical form if it needs no approval; for tests.
     #[command(
         hide = true,
         after_help = "Example:\n  echo '{\"root\": \".\", \"command\": \"ls | head -3\"}' | countersign run-canonical"
     )]
     RunCanonical,
-    /// Prints the description of the API (OpenAPI 3.1, JSON).
+    /// Print the API description (OpenAPI 3.1, JSON).
     #[command(after_help = "Example:\n  countersign openapi > openapi.json")]
     Openapi,
 }
@@ -170,25 +169,28 @@ Each line has a mark: `ok`, `!!` for what is wrong, `--` for what is only good t
 /// Where the server keeps its things and where it listens.
 #[derive(Args)]
 pub(crate) struct ServerLocationArgs {
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// The folder for the database [default: the user's data folder].
+    /// The data folder, which holds the database [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
     pub(crate) data: Option<PathBuf>,
-    /// An admin token for scripts, instead of the one-time sign-in link.
+    /// An admin token for scripts, in place of the one-time sign-in link.
     #[arg(long, env = "COUNTERSIGN_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<SecretString>,
-    /// How long a person has to decide, for all risks [default: 300 MEDIUM, 600 HIGH].
+    /// How long a person has to decide, for every risk [default: 300 for MEDIUM, 600 for HIGH].
     #[arg(long, value_name = "SECONDS", env = "COUNTERSIGN_APPROVAL_TIMEOUT",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) approval_timeout: Option<u64>,
+    /// How the log on stderr is written: `text` for people, `json` with one object per line.
+    #[arg(long, value_name = "FORMAT", env = "COUNTERSIGN_LOG_FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
 }
 
 /// Where the records are that a command looks at.
 #[derive(Args)]
 pub(crate) struct DatabaseArgs {
-    /// The folder of the database [default: the user's data folder].
+    /// The data folder, which holds the database [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
     pub(crate) data: Option<PathBuf>,
     /// The database: `sqlite:PATH` or `postgres://…` [default: SQLite in the data folder].
@@ -200,10 +202,10 @@ pub(crate) struct DatabaseArgs {
 pub(crate) struct BackupArgs {
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// The file to write; it must not be there yet.
+    /// The file to write; it must not exist yet.
     #[arg(value_name = "FILE", required_unless_present = "settle")]
     pub(crate) file: Option<PathBuf>,
-    /// Ends what waits or runs in a database that was put back, instead of copying it.
+    /// End waiting and running calls in a restored database, instead of copying it.
     #[arg(long, conflicts_with = "file")]
     pub(crate) settle: bool,
 }
@@ -212,63 +214,63 @@ pub(crate) struct BackupArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) common: ServerLocationArgs,
-    /// A workspace; may be given several times, the first one is the default.
+    /// A workspace; repeat for several, the first is the default.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: Vec<PathBuf>,
     /// The database: `sqlite:PATH`, or `postgres://…` for several servers [default: SQLite in the data
     /// folder].
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_DATABASE", hide_env_values = true)]
     pub(crate) database: Option<String>,
-    /// What carries news between servers on one PostgreSQL: `nats://HOST:PORT` [default: PostgreSQL].
+    /// What carries notifications between servers that share a PostgreSQL: `nats://HOST:PORT` [default:
+    /// PostgreSQL itself].
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_BUS", hide_env_values = true)]
     pub(crate) bus: Option<String>,
-    /// How many requests of one project may wait at the same time.
+    /// How many requests may wait in one project at the same time.
     #[arg(long, value_name = "COUNT", env = "COUNTERSIGN_PENDING_LIMIT",
           default_value_t = GateSettings::PENDING_LIMIT, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) pending_limit: u64,
-    /// For how many days the log of events is kept [default: for good].
+    /// How many days to keep the event log [default: forever].
     #[arg(long, value_name = "DAYS", env = "COUNTERSIGN_KEEP_EVENTS",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) keep_events: Option<u32>,
-    /// The model unless a prompt names another [default: claude-sonnet-4-20250514].
+    /// The model, unless a prompt names another [default: claude-sonnet-4-20250514].
     #[arg(long, env = "COUNTERSIGN_MODEL")]
     pub(crate) model: Option<String>,
-    /// Added to the system prompt of the server's own agent.
+    /// Text to add to the system prompt of the server's own agent.
     #[arg(long, value_name = "TEXT", env = "COUNTERSIGN_SYSTEM_PROMPT")]
     pub(crate) system_prompt: Option<String>,
-    /// How many tokens one answer of the server's own agent may have [default: 8192].
+    /// The longest answer of the server's own agent, in tokens [default: 8192].
     #[arg(long, value_name = "COUNT", env = "COUNTERSIGN_MAX_TOKENS",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: Option<u32>,
-    /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
+    /// The Claude Code CLI [default: `claude` on the PATH, or where its installers put it].
     #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
     pub(crate) claude: Option<PathBuf>,
-    /// `true`: people are asked, always. `false`: runs that name no mode ask nobody [default: people are
-    /// asked, unless a run chooses otherwise].
+    /// `true`: always ask people. `false`: ask nobody in runs that name no mode [default: ask people, unless a
+    /// run chooses otherwise].
     #[arg(long, value_name = "BOOL", env = "TOOL_APPROVAL_ENABLED")]
     pub(crate) tool_approval_enabled: Option<bool>,
-    /// Where commands run: `auto` in the best sandbox there is, `required` in a whole one or not at all,
-    /// `off` without.
+    /// Where commands run: `auto` uses the best sandbox of this machine, `required` refuses to run without a
+    /// complete one, `off` uses none.
     #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
     pub(crate) sandbox: SandboxSwitch,
-    /// Answers with the scripted demo model, in the workspace given by `--root`.
+    /// Use the scripted demo model, in the workspace given by `--root`.
     #[arg(long)]
     pub(crate) demo: bool,
-    /// Opens the page in the browser.
+    /// Open the page in the browser.
     #[arg(long)]
     pub(crate) open: bool,
-    /// How people reach the page, where that is not the address it listens on: links and QR codes lead
-    /// there. `https://…` where a proxy in front of it speaks TLS.
+    /// The address at which people reach the page, for links and QR codes. Set it behind a proxy, with
+    /// `https://…` if the proxy speaks TLS [default: the address to listen on].
     #[arg(long, value_name = "URL", env = "COUNTERSIGN_PUBLIC_URL")]
     pub(crate) public_url: Option<PublicUrl>,
-    /// A name that the server answers to beside its addresses, such as mybox.local; may be given several
-    /// times.
+    /// A host name to accept besides the server's addresses, such as mybox.local; repeat for several.
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<HostName>,
     /// The key for the Messages API.
     #[arg(long = "api-key", env = "ANTHROPIC_API_KEY", hide = true, hide_env_values = true)]
     pub(crate) api_key: Option<SecretString>,
-    /// Where the Messages API is.
+    /// The base URL of the Messages API.
     #[arg(long = "base-url", env = "ANTHROPIC_BASE_URL", hide = true)]
     pub(crate) base_url: Option<String>,
 }
@@ -277,20 +279,20 @@ pub(crate) struct ServeArgs {
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) common: ServerLocationArgs,
-    /// Does not open the browser.
+    /// Do not open the browser.
     #[arg(long)]
     pub(crate) no_open: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ModelArgs {
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
     /// The scenario to play.
     #[arg(long, value_name = "FILE", required_unless_present = "demo")]
     pub(crate) scenario: Option<PathBuf>,
-    /// Plays the built-in demo.
+    /// Play the built-in demo.
     #[arg(long, conflicts_with = "scenario")]
     pub(crate) demo: bool,
 }
@@ -370,4 +372,11 @@ mod tests {
             .chain(guide)
             .collect()
     }
+}
+
+/// What the program that measures is told.
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
+    pub(crate) words: Vec<std::ffi::OsString>,
 }

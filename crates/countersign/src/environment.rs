@@ -135,7 +135,8 @@ pub(crate) fn no_color() -> bool {
 
 /// Returns which log lines are wanted.
 pub(crate) fn log_filter() -> String {
-    std::env::var("COUNTERSIGN_LOG").unwrap_or_else(|_| "warn,countersign=info".to_owned())
+    std::env::var("COUNTERSIGN_LOG")
+        .unwrap_or_else(|_| "warn,countersign=info,activity=info".to_owned())
 }
 
 /// Keeps our environment, which holds the keys, from the processes of our own user.

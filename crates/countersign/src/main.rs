@@ -3,16 +3,22 @@
 //! The only place that reads the environment, prints or exits. Each command is a file in `commands/`;
 //! this one only chooses among them and says what went wrong.
 
+mod claude_hook;
 mod cli;
 mod commands;
-mod credential_file;
+mod consent_setup;
 mod data_paths;
 mod environment;
 mod hint;
+mod log_format;
+mod log_setup;
+mod metrics_setup;
 mod output;
 mod running_server;
-mod server_proof;
-mod terminal_colors;
+mod runtime;
+mod server_target;
+mod terminal;
+mod token_store;
 mod user_process;
 
 use std::process::ExitCode;
@@ -37,10 +43,10 @@ fn main() -> ExitCode {
         CliCommand::Approvals(approvals) => commands::approvals::run(&approvals),
         CliCommand::Undo(undo) => commands::undo::run(&undo),
         CliCommand::Backup(backup) => commands::backup::run(&backup),
-        CliCommand::Bench(bench) => commands::bench::run(bench),
+        CliCommand::Bench(bench) => commands::bench::run(&bench),
         CliCommand::Login(login) => commands::login::run(&login),
         CliCommand::Doctor(doctor) => return exit_code(commands::doctor::run(&doctor)),
-        CliCommand::ProbeClaude(probe) => commands::hook::probe_inside(&probe),
+        CliCommand::ProbeClaude(probe) => claude_hook::probe::probe_inside(&probe),
         CliCommand::SandboxExec(exec) => return exit_code(commands::sandbox::exec(&exec)),
         CliCommand::RunCanonical => return exit_code(commands::run_canonical::run()),
         CliCommand::Openapi => commands::openapi::run(),

@@ -1,8 +1,13 @@
 //! What people and scripts read: results on stdout, everything else on stderr.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
+
+use countersign_gate::{Clock, SystemClock};
+use serde_json::json;
 
 use crate::hint::HintedError;
+use crate::log_format::LogFormat;
 
 /// Writes a line to stdout. A reader that went away is not an error of ours.
 pub(crate) fn line(text: &str) {
@@ -37,9 +42,26 @@ pub(crate) fn is_log_coloured() -> bool {
     !crate::environment::no_color() && std::io::stderr().is_terminal()
 }
 
+/// How notes are written once a server has said how its log is.
+static NOTE_FORMAT: OnceLock<LogFormat> = OnceLock::new();
+
+/// Writes notes like the lines of the log from now on: who reads one reads the other.
+pub(crate) fn set_note_format(format: LogFormat) {
+    let _ = NOTE_FORMAT.set(format);
+}
+
 /// Writes a line to the person at the terminal.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let line = match NOTE_FORMAT.get() {
+        Some(LogFormat::Json) => json_note(text),
+        Some(LogFormat::Text) | None => text.to_owned(),
+    };
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn json_note(text: &str) -> String {
+    let now = SystemClock.now().to_string();
+    json!({"timestamp": now, "level": "INFO", "message": text, "target": "note"}).to_string()
 }
 
 /// Says what went wrong, why, and what can be done.

@@ -9,11 +9,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use countersign_client::ServerCredential;
 use countersign_gate::ServerPublicKey;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::credential_file::ServerCredential;
 use crate::data_paths;
 
 const NAME: &str = "server.json";

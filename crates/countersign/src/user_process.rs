@@ -1,5 +1,5 @@
 //! Programs that a command starts for its user, at their word: not for agents, whose children start in
-//! `countersign_tools::process`.
+//! `countersign_tools::machine::process`.
 #![expect(
     clippy::disallowed_methods,
     reason = "the user's own programs, in the user's own environment"

@@ -6,25 +6,25 @@ use super::ServerTargetArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// Lists requests, of all projects of the server unless one is named.
+    /// List requests in all projects of the server, or in one.
     #[command(after_help = "Examples:
   countersign approvals list
   countersign approvals list --status rejected --json")]
     List(ApprovalsListArgs),
-    /// Shows one request: what it would do, where it belongs and who asks.
+    /// Show one request: what it would do, where it belongs and who asks.
     #[command(
         after_help = "Example:\n  countersign approvals show 01a1e178-a762-775b-9fc5-18c20bc9ca71"
     )]
     Show(ApprovalsShowArgs),
-    /// Shows a request, asks, and approves exactly what was shown.
+    /// Show a request, ask for confirmation, and approve exactly what was shown.
     #[command(after_help = "Examples:
   countersign approvals approve 01a1e178-a762-775b-9fc5-18c20bc9ca71
   countersign approvals approve 01a1e178-a762-775b-9fc5-18c20bc9ca71 --digest ab904cff… --yes
 
-The approval is bound to the digest that was shown. If the request has another one by now, nothing is
+The approval is bound to the digest that was shown. If the request has changed since, nothing is
 approved.")]
     Approve(ApprovalsApproveArgs),
-    /// Rejects a request; the agent reads the feedback and goes on.
+    /// Reject a request; the agent reads your feedback and continues.
     #[command(after_help = "Example:
   countersign approvals reject 01a1e178-a762-775b-9fc5-18c20bc9ca71 --feedback 'call it hi.txt'")]
     Reject(ApprovalsRejectArgs),
@@ -34,10 +34,10 @@ approved.")]
 pub(crate) struct ApprovalsListArgs {
     #[command(flatten)]
     pub(crate) at: ServerTargetArgs,
-    /// Where the requests stand: `pending`, `approved`, `rejected`, `timeout`, …, or `all`.
+    /// The status to list: `pending`, `approved`, `rejected`, `timeout`, …, or `all`.
     #[arg(long, value_name = "STATUS", default_value = "pending")]
     pub(crate) status: String,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -49,7 +49,7 @@ pub(crate) struct ApprovalsShowArgs {
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) at: ServerTargetArgs,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -59,15 +59,15 @@ pub(crate) struct ApprovalsApproveArgs {
     /// The request, by its `approval_id`.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// The digest that `list` or `show` printed [default: that of what is shown now].
+    /// The digest that `list` or `show` printed [default: the digest shown now].
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
-    /// Does not ask.
+    /// Do not ask for confirmation.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) at: ServerTargetArgs,
-    /// Prints the server's answer as JSON.
+    /// Print the server's answer as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -77,12 +77,12 @@ pub(crate) struct ApprovalsRejectArgs {
     /// The request, by its `approval_id`.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// What to do instead.
+    /// What the agent should do instead.
     #[arg(long, value_name = "TEXT")]
     pub(crate) feedback: Option<String>,
     #[command(flatten)]
     pub(crate) at: ServerTargetArgs,
-    /// Prints the server's answer as JSON.
+    /// Print the server's answer as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -6,14 +6,14 @@ use super::DatabaseArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Checks that nothing in the audit was changed, removed or moved; exits 1 if something was.
+    /// Check that no audit entry was changed, removed or moved; exit 1 if one was.
     #[command(after_help = "Examples:
   countersign audit verify
   countersign audit verify --database postgres://countersign@db.example/countersign --json
 
-The end of every chain is printed. Kept somewhere else, it proves later that all before it is as it was.")]
+The end of every chain is printed. Keep it elsewhere: it proves later that nothing before it has changed.")]
     Verify(AuditVerifyArgs),
-    /// Prints the audit, one JSON object per line.
+    /// Print the audit log, one JSON object per line.
     #[command(after_help = "Example:\n  countersign audit export > audit.jsonl")]
     Export(AuditExportArgs),
 }
@@ -22,7 +22,7 @@ The end of every chain is printed. Kept somewhere else, it proves later that all
 pub(crate) struct AuditVerifyArgs {
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// Prints the result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) struct AuditVerifyArgs {
 pub(crate) struct AuditExportArgs {
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// Only the project of this id.
+    /// Export only this project.
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
 }

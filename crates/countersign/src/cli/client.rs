@@ -10,17 +10,17 @@ use super::{SandboxSwitch, ServerTargetArgs};
 pub(crate) struct ClientArgs {
     #[command(flatten)]
     pub(crate) at: ServerTargetArgs,
-    /// The project's folder here: tools reach what is below it.
+    /// The project's folder on this machine; tools reach only what is below it.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) root: PathBuf,
-    /// Where people decide: at this terminal, or elsewhere (the page, other clients).
+    /// Where people decide: at this terminal, or elsewhere (on the page or in another client).
     #[arg(long, value_enum, default_value_t = ApprovalsOption::Here)]
     pub(crate) approvals: ApprovalsOption,
-    /// Where commands run: `auto` in the best sandbox there is, `required` in a whole one or not at all,
-    /// `off` without.
+    /// Where commands run: `auto` uses the best sandbox of this machine, `required` refuses to run without a
+    /// complete one, `off` uses none.
     #[arg(long, value_name = "WHEN", env = "COUNTERSIGN_SANDBOX", default_value = "auto")]
     pub(crate) sandbox: SandboxSwitch,
-    /// Prints one JSON object per line; approvals are then decided elsewhere.
+    /// Print one JSON object per line; approvals are then decided elsewhere.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -12,17 +12,17 @@ use super::DatabaseArgs;
 /// Where commands run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SandboxSwitch {
-    /// In the best sandbox there is.
+    /// In the best sandbox of this machine.
     Auto,
-    /// In a whole one; without it the server does not start.
+    /// In a complete sandbox; without one the server does not start.
     Required,
-    /// Without one.
+    /// Without a sandbox.
     Off,
 }
 
 #[derive(Args)]
 pub(crate) struct SandboxExecArgs {
-    /// The order, the program and its arguments.
+    /// The sandbox's instructions, the program and its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<OsString>,
 }
@@ -31,13 +31,13 @@ pub(crate) struct SandboxExecArgs {
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// The address the server would listen on.
+    /// The address the server listens on.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// The Claude Code CLI [default: `claude` on the path, or where installers put it].
+    /// The Claude Code CLI [default: `claude` on the PATH, or where its installers put it].
     #[arg(long, value_name = "PATH", env = "COUNTERSIGN_CLAUDE")]
     pub(crate) claude: Option<PathBuf>,
-    /// Prints one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
     /// The key for the Messages API.

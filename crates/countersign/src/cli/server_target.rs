@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 #[derive(Args)]
 pub(crate) struct ServerTargetArgs {
-    /// The server [default: the one that runs on the data folder, else `http://127.0.0.1:4180`].
+    /// The server [default: the one running on the data folder, else `http://127.0.0.1:4180`].
     // Empty where it was not named.
     #[arg(
         long,
@@ -17,16 +17,16 @@ pub(crate) struct ServerTargetArgs {
         hide_default_value = true
     )]
     pub(crate) server: String,
-    /// The data folder, where tokens of this machine are [default: the user's data folder].
+    /// The data folder, which holds this machine's tokens [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "COUNTERSIGN_DATA")]
     pub(crate) data: Option<PathBuf>,
-    /// The project there [default: the first one; for `approvals` and `undo` all of them].
+    /// The project [default: the first one; for `approvals` and `undo`, all of them].
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
-    /// The file with the token [default: what `COUNTERSIGN_TOKEN` holds, else what the data folder has].
+    /// The token file [default: `COUNTERSIGN_TOKEN` from the environment, else the data folder's token].
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The token, from the environment: on the command line everybody could read it.
+    /// The token, from the environment only: everybody could read it on the command line.
     #[arg(long, env = "COUNTERSIGN_TOKEN", hide = true, hide_env_values = true)]
     pub(crate) token: Option<SecretString>,
 }

@@ -10,19 +10,19 @@ use super::DatabaseArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Makes a token and prints it, once: only its hash is kept.
+    /// Create a token and print it once; only its hash is stored.
     #[command(after_help = "Examples:
   countersign token create --role approver --name ana
   countersign token create --role agent --name laptop --file ~/.countersign-agent
 
-Roles: `admin` may do everything; `approver` reads, starts runs and decides; `agent` hands calls in, runs
-them and waits for them, its own only, and decides nothing: for hooks, MCP and clients; `viewer` reads.
-With --file the token goes into a file for its owner alone, with the key by which the server is known.")]
+Roles: an `admin` may do everything. An `approver` reads, starts runs and decides. An `agent` submits its
+own calls, waits for them and runs them, and decides nothing: use it for hooks, MCP and clients. A `viewer`
+only reads. With --file the token is written to a file only you can read, together with the server's key.")]
     Create(TokenCreateArgs),
-    /// Lists the tokens: their ids, roles and names, not their secrets.
+    /// List the tokens with their ids, roles and names, without their secrets.
     #[command(after_help = "Example:\n  countersign token list --json")]
     List(TokenListArgs),
-    /// Revokes a token. A server that runs refuses it from that moment.
+    /// Revoke a token; a running server refuses it at once.
     #[command(
         after_help = "Example:\n  countersign token revoke 01a1e402-59b7-749a-b9d7-ef9261dea722"
     )]
@@ -31,18 +31,18 @@ With --file the token goes into a file for its owner alone, with the key by whic
 
 #[derive(Args)]
 pub(crate) struct TokenCreateArgs {
-    /// What its holder may do: `admin`, `approver`, `agent` or `viewer`.
+    /// What the token's holder may do: `admin`, `approver`, `agent` or `viewer`.
     #[arg(long)]
     pub(crate) role: TokenRole,
-    /// The name that decisions carry [default: the role and the end of the id].
+    /// The name shown with decisions [default: the role and the end of the id].
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Writes the token and the server's key into a file, instead of printing the token.
+    /// Write the token and the server's key to a file, instead of printing the token.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// Prints one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -51,14 +51,14 @@ pub(crate) struct TokenCreateArgs {
 pub(crate) struct TokenListArgs {
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,
-    /// One JSON object per line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct TokenRevokeArgs {
-    /// The token, by its id.
+    /// The token's id.
     pub(crate) id: Uuid,
     #[command(flatten)]
     pub(crate) records: DatabaseArgs,

@@ -1,38 +1,33 @@
 //! `countersign approvals`: requests of all projects, listed, shown and decided from the terminal.
 
-mod card;
-
 use std::io::{BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
+use countersign_api::approval::{
+    ApprovalView, ApproveBody, ApprovedLiteral, DecisionScope, RejectBody, RejectedLiteral,
+};
+use countersign_api::call_status::CallStatus;
+use countersign_client::{ANSWER_TIMEOUT, ApiClient, ApiClientError};
 use countersign_tools::escape_to_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::card::{RequestCard, heading};
-use super::serve;
-use super::server_link::{ANSWER, LinkError, ServerLink, explain_link_error};
 use crate::cli::{
     ApprovalsApproveArgs, ApprovalsCommand, ApprovalsListArgs, ApprovalsRejectArgs,
     ApprovalsShowArgs, ServerTargetArgs,
 };
 use crate::hint::HintedError;
 use crate::output;
-use crate::terminal_colors::TerminalColors;
+use crate::runtime::runtime;
+use crate::server_target::{client_for_person, explain_client_error};
+use crate::terminal::TerminalColors;
+use crate::terminal::request_card::{RequestCard, belonging, heading};
 
 /// How many requests are asked for at a time.
 const PAGE: &str = "200";
 
-/// A request as the server tells of it, as far as the terminal shows it.
-#[derive(Deserialize)]
-struct ListedRequest {
-    approval_id: String,
-    status: String,
-    digest: String,
-}
-
 pub(crate) fn run(command: &ApprovalsCommand) -> anyhow::Result<()> {
-    serve::runtime()?.block_on(async {
+    runtime()?.block_on(async {
         match command {
             ApprovalsCommand::List(args) => list(args).await,
             ApprovalsCommand::Show(args) => show(args).await,
@@ -43,7 +38,7 @@ pub(crate) fn run(command: &ApprovalsCommand) -> anyhow::Result<()> {
 }
 
 async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
-    let link = ServerLink::for_person(&args.at)?;
+    let server = client_for_person(&args.at)?;
     let path: Vec<&str> = match &args.at.project {
         Some(project) => vec!["my", "projects", project.as_str(), "approvals"],
         None => vec!["my", "approvals"],
@@ -56,7 +51,8 @@ async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
             query.push(("status", args.status.as_str()));
         }
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get_at_server(&path, &query).await.map_err(explain_link_error)?;
+        let page =
+            server.get_at_server::<Value>(&path, &query).await.map_err(explain_client_error)?;
         let approvals = page.get("approvals").and_then(Value::as_array).cloned();
         requests.extend(approvals.context("the server's answer cannot be read")?);
         cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
@@ -74,10 +70,11 @@ async fn list(args: &ApprovalsListArgs) -> anyhow::Result<()> {
     // The oldest first: it has waited longest.
     let paint = TerminalColors(output::is_coloured());
     for request in requests.iter().rev() {
-        let ListedRequest { approval_id, digest, .. } = read(request)?;
-        output::line(&format!("{}  {}", escape_to_line(&approval_id), heading(request, paint)));
-        output::line(&format!("  {}", card::belonging(request)));
-        output::line(&paint.dim(&format!("  digest {}", escape_to_line(&digest))));
+        let request = read(request)?;
+        let id = escape_to_line(&request.approval_id);
+        output::line(&format!("{id}  {}", heading(&request, paint)));
+        output::line(&format!("  {}", belonging(&request)));
+        output::line(&paint.dim(&format!("  digest {}", escape_to_line(&request.digest))));
     }
     Ok(())
 }
@@ -87,21 +84,21 @@ async fn show(args: &ApprovalsShowArgs) -> anyhow::Result<()> {
     if args.json {
         output::line(&request.to_string());
     } else {
-        print_card(&request, output::line)?;
+        print_card(&read(&request)?, output::line);
     }
     Ok(())
 }
 
 async fn approve(args: &ApprovalsApproveArgs) -> anyhow::Result<()> {
-    let (link, request) = find(&args.at, &args.id).await?;
+    let (server, request) = find(&args.at, &args.id).await?;
+    let request = read(&request)?;
     // What is asked about is shown, also where the answer goes to a program.
-    print_card(&request, if args.json { output::note } else { output::line })?;
-    let ListedRequest { approval_id, status, digest } = read(&request)?;
-    if status != "awaiting_approval" {
-        bail!("the request no longer waits: it is {}", escape_to_line(&status));
+    print_card(&request, if args.json { output::note } else { output::line });
+    if request.status != CallStatus::AwaitingApproval {
+        bail!("the request no longer waits: it is {}", request.status);
     }
-    let seen = args.digest.as_ref().unwrap_or(&digest);
-    if *seen != digest {
+    let seen = args.digest.as_ref().unwrap_or(&request.digest);
+    if *seen != request.digest {
         bail!(HintedError {
             error: anyhow::anyhow!("the request is not the one with that digest"),
             hint: "look at it again with `countersign approvals show`".to_owned(),
@@ -111,36 +108,50 @@ async fn approve(args: &ApprovalsApproveArgs) -> anyhow::Result<()> {
         output::note("Nothing was approved.");
         return Ok(());
     }
-    let body = json!({"decision": "approved", "digest": seen});
-    let answer = link.post(&["approvals", &approval_id, "approve"], &body, ANSWER).await;
-    tell(&answer.map_err(explain_link_error)?, args.json, "Approved.");
+    let body = ApproveBody {
+        decision: Some(ApprovedLiteral::Approved),
+        edited_input: None,
+        scope: DecisionScope::Once,
+        rule: None,
+        message: None,
+        digest: Some(seen.clone()),
+    };
+    let path = ["approvals", &request.approval_id, "approve"];
+    let answer = server.post(&path, &body, ANSWER_TIMEOUT).await;
+    tell(&answer.map_err(explain_client_error)?, args.json, "Approved.");
     Ok(())
 }
 
 async fn reject(args: &ApprovalsRejectArgs) -> anyhow::Result<()> {
-    let (link, request) = find(&args.at, &args.id).await?;
-    let ListedRequest { approval_id, .. } = read(&request)?;
-    let body = json!({"decision": "rejected", "reason": args.feedback});
-    let answer = link.post(&["approvals", &approval_id, "reject"], &body, ANSWER).await;
-    tell(&answer.map_err(explain_link_error)?, args.json, "Rejected.");
+    let (server, request) = find(&args.at, &args.id).await?;
+    let request = read(&request)?;
+    let body = RejectBody {
+        decision: Some(RejectedLiteral::Rejected),
+        reason: args.feedback.clone(),
+        digest: None,
+        interrupt: false,
+    };
+    let path = ["approvals", &request.approval_id, "reject"];
+    let answer = server.post(&path, &body, ANSWER_TIMEOUT).await;
+    tell(&answer.map_err(explain_client_error)?, args.json, "Rejected.");
     Ok(())
 }
 
 /// Returns a request, and the way to its project: the named one, else whichever has it.
-async fn find(at: &ServerTargetArgs, id: &str) -> anyhow::Result<(ServerLink, Value)> {
-    let link = ServerLink::for_person(at)?;
-    let projects = match &at.project {
-        Some(project) => vec![project.clone()],
-        None => {
-            link.projects().await.map_err(explain_link_error)?.into_iter().map(|it| it.id).collect()
-        }
+async fn find(at: &ServerTargetArgs, id: &str) -> anyhow::Result<(ApiClient, Value)> {
+    let server = client_for_person(at)?;
+    let projects = if let Some(project) = &at.project {
+        vec![project.clone()]
+    } else {
+        let listed = server.projects().await.map_err(explain_client_error)?;
+        listed.into_iter().map(|it| it.project_id).collect()
     };
     for project in projects {
-        let of_project = link.to_project(&project);
+        let of_project = server.to_project(&project);
         match of_project.get(&["approvals", id], &[]).await {
             Ok(request) => return Ok((of_project, request)),
-            Err(LinkError::Refused(refusal)) if refusal.status == 404 => {}
-            Err(error) => return Err(explain_link_error(error)),
+            Err(ApiClientError::Refused(refusal)) if refusal.status == 404 => {}
+            Err(error) => return Err(explain_client_error(error)),
         }
     }
     bail!(HintedError {
@@ -149,18 +160,16 @@ async fn find(at: &ServerTargetArgs, id: &str) -> anyhow::Result<(ServerLink, Va
     })
 }
 
-fn read(request: &Value) -> anyhow::Result<ListedRequest> {
-    ListedRequest::deserialize(request).context("the server's answer cannot be read")
+fn read(request: &Value) -> anyhow::Result<ApprovalView> {
+    ApprovalView::deserialize(request).context("the server's answer cannot be read")
 }
 
-fn print_card(request: &Value, say: fn(&str)) -> anyhow::Result<()> {
+fn print_card(request: &ApprovalView, say: fn(&str)) {
     let paint = TerminalColors(output::is_coloured());
     for line in RequestCard::new(request).lines(paint) {
         say(&line);
     }
-    let ListedRequest { digest, .. } = read(request)?;
-    say(&paint.dim(&format!("digest {}", escape_to_line(&digest))));
-    Ok(())
+    say(&paint.dim(&format!("digest {}", escape_to_line(&request.digest))));
 }
 
 fn says_yes() -> anyhow::Result<bool> {

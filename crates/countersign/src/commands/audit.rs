@@ -9,8 +9,8 @@ use countersign_gate::{AuditReport, AuditRow, Gate, Rulebook, SystemClock};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::cli::{AuditCommand, AuditExportArgs, AuditVerifyArgs, DatabaseArgs};
-use crate::commands::serve::runtime;
 use crate::hint::HintedError;
+use crate::runtime::runtime;
 use crate::{data_paths, output};
 
 /// How many rows are read at a time.

@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use countersign_gate::{DatabaseUrl, Gate, GateSettings, Rulebook, SystemClock};
 
 use crate::cli::BackupArgs;
-use crate::commands::serve::runtime;
 use crate::hint::{HintExt, HintedError};
+use crate::runtime::runtime;
 use crate::{data_paths, output};
 
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {

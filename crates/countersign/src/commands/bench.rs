@@ -1,112 +1,18 @@
-//! `countersign bench`: measures this machine, one JSON line per bench.
+//! `countersign bench`: starts `countersign-bench`, which is no part of the product.
 
-mod approval;
-mod bench_server;
-mod diff;
-mod listeners;
-mod open_file_limit;
-mod pending;
-mod policy;
-mod sdk;
-mod sdk_cli;
-mod search;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 
-use std::time::{Duration, Instant};
+use crate::cli::BenchArgs;
+use crate::environment;
+use crate::hint::HintExt;
 
-use serde_json::json;
-
-use crate::cli::BenchCommand;
-use crate::output;
-
-pub(crate) fn run(bench: BenchCommand) -> anyhow::Result<()> {
-    match bench {
-        BenchCommand::Approval(args) => approval::run(&args),
-        BenchCommand::Diff(args) => diff::run(&args),
-        BenchCommand::Listeners(args) => listeners::run(&args),
-        BenchCommand::Pending(args) => pending::run(&args),
-        BenchCommand::Policy(args) => policy::run(&args),
-        BenchCommand::Sdk(args) => sdk::run(&args),
-        BenchCommand::SdkCli(args) => sdk_cli::run(&args),
-        BenchCommand::Search(args) => search::run(&args),
-    }
-}
-
-/// What one bench measured.
-struct BenchMeasurement {
-    bench: &'static str,
-    case: String,
-    /// How long each round took.
-    rounds: Vec<Duration>,
-    /// How long all of them took together.
-    seconds: f64,
-    /// What the processor was busy for meanwhile.
-    cpu: Duration,
-    notes: String,
-}
-
-impl BenchMeasurement {
-    fn print(self) {
-        self.print_with(&[]);
-    }
-
-    /// Prints the line with further numbers at its end.
-    fn print_with(mut self, further: &[(&str, f64)]) {
-        self.rounds.sort_unstable();
-        let n = self.rounds.len();
-        #[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
-        let per_second = n as f64 / self.seconds;
-        let cpu_each = self.cpu.as_micros() / u128::try_from(n.max(1)).unwrap_or(1);
-        let mut line = json!({
-            "bench": self.bench,
-            "system": "countersign",
-            "case": self.case,
-            "role": "ours",
-            "n": n,
-            "seconds": self.seconds,
-            "per_s": per_second,
-            "p50_us": micros(&self.rounds, 50),
-            "p99_us": micros(&self.rounds, 99),
-            "rss_mb": peak_memory(),
-            "cpu_us": u64::try_from(cpu_each).unwrap_or(u64::MAX),
-            "notes": self.notes,
-        });
-        if let Some(fields) = line.as_object_mut() {
-            fields.extend(further.iter().map(|(name, number)| ((*name).to_owned(), json!(number))));
-        }
-        output::line(&line.to_string());
-    }
-}
-
-/// Returns a percentile of sorted durations, in microseconds.
-fn micros(sorted: &[Duration], percent: usize) -> f64 {
-    let at = sorted.len().saturating_sub(1) * percent / 100;
-    sorted.get(at).map_or(0.0, |round| round.as_secs_f64() * 1e6)
-}
-
-/// Returns the most memory the process has had, in megabytes.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse().ok()?;
-    Some(kilobytes / 1024.0)
-}
-
-/// Returns for how long the process has kept a processor busy, to a hundredth of a second.
-fn busy() -> Duration {
-    let ticks = || {
-        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // The name before the last `)` may hold anything; user and system time are 12 and 13 after it.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-        let user: u64 = fields.next()?.parse().ok()?;
-        let system: u64 = fields.next()?.parse().ok()?;
-        Some(user + system)
-    };
-    Duration::from_millis(ticks().unwrap_or(0) * 10)
-}
-
-/// Runs something and says how long it took, by the wall and by the processor.
-fn timed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, f64, Duration)> {
-    let (started, busy_before) = (Instant::now(), busy());
-    let done = work()?;
-    Ok((done, started.elapsed().as_secs_f64(), busy().saturating_sub(busy_before)))
+/// Becomes the program that measures; returns only if there is none.
+#[expect(clippy::disallowed_methods, reason = "the user's own program, at the user's own word")]
+pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<()> {
+    let program = environment::own_program()?.with_file_name("countersign-bench");
+    let words: &[OsString] = &args.words;
+    let failed = std::process::Command::new(&program).args(words).exec();
+    Err(anyhow::Error::from(failed).context(format!("could not start `{}`", program.display())))
+        .hint("build it beside this program: `cargo build --release --package countersign`")
 }

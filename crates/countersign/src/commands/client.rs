@@ -3,45 +3,41 @@
 //! One task reads the server's stream, one task per call executes it, one thread reads the keyboard;
 //! all of them tell this loop, which alone knows what waits and what runs.
 
-pub(super) mod approval_card;
-mod approval_queue;
-mod call_runner;
-mod client_event;
-mod keyboard;
-mod lease;
-mod local_executor;
-mod outgoing_decision;
-mod screen;
-mod server_event;
 mod settings;
-mod stop_signals;
-mod stream;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use countersign_api::call_status::CallStatus;
+use countersign_api::received::{
+    ReceivedApprovalRequest, ReceivedEvent, ReceivedPreviewRequest, ReceivedToolState,
+};
+use countersign_client::executor::{CallRunner, LocalExecutor};
+use countersign_client::{
+    ANSWER_TIMEOUT, ApiClient, ApiClientError, ServerRefusal, StreamUpdate, follow_stream,
+};
 use countersign_core::ApprovalId;
+use countersign_tools::Environment;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use uuid::Uuid;
 
-use self::approval_queue::{ApprovalQueue, DecisionLocation};
-use self::call_runner::CallRunner;
-use self::client_event::ClientEvent;
-use self::keyboard::RawTerminal;
-use self::lease::OutputBuffers;
-use self::local_executor::LocalExecutor;
-use self::outgoing_decision::DecisionReply;
-use self::screen::TerminalScreen;
-use self::server_event::{ClientApprovalRequest, ClientPreviewRequest, ServerEvent};
-use self::stop_signals::StopSignals;
-use super::server_link::{ANSWER, LinkError, ServerLink, ServerRefusal};
-use super::{sandbox, serve};
+use super::sandbox;
 use crate::cli::{ClientArgs, SandboxSwitch};
 use crate::hint::HintedError;
-use crate::output;
+use crate::runtime::runtime;
+use crate::server_target::client_for_agent;
+use crate::terminal::approval_queue::{ApprovalQueue, DecisionLocation};
+use crate::terminal::client_event::ClientEvent;
+use crate::terminal::client_message::ClientMessage;
+use crate::terminal::keyboard::RawTerminal;
+use crate::terminal::screen::TerminalScreen;
+use crate::terminal::stop_signals::StopSignals;
+use crate::{environment, output};
 
 /// How long what is left at the end may take.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -49,35 +45,8 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// How many pages of requests are asked for at most.
 const PAGES: usize = 20;
 
-/// Something that happened, for the loop.
-#[derive(Debug)]
-enum ClientMessage {
-    Connected {
-        again: bool,
-    },
-    Lost {
-        why: String,
-    },
-    /// The server does not want us.
-    Refused(Box<ServerRefusal>),
-    Said(ServerEvent),
-    Unreadable(String),
-    /// Everything that waits at the server, and what we knew of when it was asked.
-    Pending {
-        requests: Vec<ClientApprovalRequest>,
-        known: Vec<ApprovalId>,
-    },
-    Typed(String),
-    NoKeyboard,
-    /// The token's role is not one that decides.
-    MayNotDecide,
-    /// A card has been there for a moment.
-    Glanced(ApprovalId),
-    Answered(ApprovalId, DecisionReply),
-}
-
 pub(crate) fn run(args: ClientArgs) -> anyhow::Result<()> {
-    let runtime = serve::runtime()?;
+    let runtime = runtime()?;
     let done = runtime.block_on(async { TerminalClient::open(args).await?.run().await });
     // Children are ended when their tasks are dropped.
     runtime.shutdown_timeout(CLOSING);
@@ -86,11 +55,11 @@ pub(crate) fn run(args: ClientArgs) -> anyhow::Result<()> {
 
 /// The client and everything it holds.
 struct TerminalClient {
-    link: Arc<ServerLink>,
+    server: ApiClient,
     screen: Arc<TerminalScreen>,
-    desk: ApprovalQueue,
-    work: CallRunner,
-    bench: Arc<LocalExecutor>,
+    queue: ApprovalQueue,
+    runner: CallRunner,
+    local: Arc<LocalExecutor>,
     news: UnboundedSender<ClientMessage>,
     heard: UnboundedReceiver<ClientMessage>,
     /// This process, to the server.
@@ -102,7 +71,7 @@ struct TerminalClient {
 
 impl TerminalClient {
     async fn open(args: ClientArgs) -> anyhow::Result<Self> {
-        let link = Arc::new(ServerLink::for_agent(&args.at).await?);
+        let server = client_for_agent(&args.at).await?;
         let side = settings::side(&args)?;
         let sandbox = sandbox::probe_beside_server(args.sandbox, None).await?;
         let worth = match args.sandbox {
@@ -112,15 +81,17 @@ impl TerminalClient {
         let project = args.at.project.clone().unwrap_or_else(|| "default".to_owned());
         let (news, heard) = unbounded_channel();
         let screen = TerminalScreen::new(output::raw_stdout(), args.json, output::is_coloured());
-        let (screen, outputs) = (Arc::new(screen), Arc::new(OutputBuffers::default()));
-        let bench = LocalExecutor::new(&side, sandbox, &project, outputs.clone());
-        let bench = Arc::new(bench);
+        let screen = Arc::new(screen);
+        let tool_environment = Environment::from(environment::for_tools());
+        let local = Arc::new(LocalExecutor::new(&side, sandbox, tool_environment, &project));
         let asking = settings::asking(&args);
-        let desk = ApprovalQueue::new(asking, screen.clone(), news.clone());
-        let work = CallRunner::new(link.clone(), screen.clone(), bench.clone(), outputs);
+        let queue = ApprovalQueue::new(asking, screen.clone(), news.clone());
+        let shown = screen.clone();
+        let listener = move |event| shown.print_event(&ClientEvent::Execution(event));
+        let runner = CallRunner::new(server.clone(), local.clone(), Arc::new(listener));
         let id = format!("client-{}", Uuid::now_v7());
         let greeting = ClientEvent::Connected {
-            server: link.server().to_owned(),
+            server: server.address().as_str().to_owned(),
             project,
             root: side.root().display().to_string(),
             sandbox: worth,
@@ -128,11 +99,11 @@ impl TerminalClient {
             asks: asking == DecisionLocation::Here,
         };
         Ok(Self {
-            link,
+            server,
             screen,
-            desk,
-            work,
-            bench,
+            queue,
+            runner,
+            local,
             news,
             heard,
             id,
@@ -143,11 +114,14 @@ impl TerminalClient {
     }
 
     async fn run(mut self) -> anyhow::Result<()> {
-        let keyboard = match self.desk.asking {
+        let keyboard = match self.queue.asking {
             DecisionLocation::Here => RawTerminal::open(self.news.clone()).ok(),
             DecisionLocation::Elsewhere(_) => None,
         };
-        let following = stream::follow(self.link.clone(), self.id.clone(), self.news.clone());
+        let news = self.news.clone();
+        // Nobody listens any more: the client is about to end.
+        let tell = move |update| drop(news.send(ClientMessage::Stream(update)));
+        let following = follow_stream(self.server.clone(), self.id.clone(), tell);
         let following = tokio::spawn(following);
         let mut back = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
         let mut stops = StopSignals::new()?;
@@ -156,7 +130,7 @@ impl TerminalClient {
                 () = stops.next() => break Ok(()),
                 _ = back.recv() => {
                     keyboard.iter().for_each(RawTerminal::take);
-                    self.desk.draw_prompt();
+                    self.queue.draw_prompt();
                 }
                 Some(news) = self.heard.recv() => {
                     if let Err(error) = self.take(news) {
@@ -176,44 +150,51 @@ impl TerminalClient {
 
     /// Stops what runs and says so to the server; a second signal does not wait for that.
     async fn end(&self, stops: &mut StopSignals) -> anyhow::Result<()> {
-        let running = self.work.running();
+        let running = self.runner.running();
         if running > 0 {
             self.screen.print_event(&ClientEvent::Stopping { running });
         }
         tokio::select! {
-            () = self.work.end() => Ok(()),
+            () = self.runner.end() => Ok(()),
             () = stops.next() => bail!("stopped at once: the server was not told of everything"),
         }
     }
 
     fn take(&mut self, news: ClientMessage) -> anyhow::Result<()> {
         match news {
-            ClientMessage::Connected { again } => self.connected(again),
-            ClientMessage::Lost { why } => self.lost(why),
-            ClientMessage::Refused(refusal) => return Err(unwelcome(*refusal)),
-            ClientMessage::Said(event) => self.handle_server_event(event),
-            ClientMessage::Unreadable(why) => {
-                let text = format!("the server says something this version cannot read: {why}");
-                self.screen.print_event(&ClientEvent::Warning(text));
-            }
+            ClientMessage::Stream(update) => return self.take_update(update),
             ClientMessage::Pending { requests, known } => self.catch_up(requests, &known),
             ClientMessage::Typed(text) => {
-                if let Some(decision) = self.desk.handle_typed_text(&text) {
-                    let (link, news) = (self.link.clone(), self.news.clone());
+                if let Some(decision) = self.queue.handle_typed_text(&text) {
+                    let (server, news) = (self.server.clone(), self.news.clone());
                     tokio::spawn(async move {
-                        let answer = decision.send(&link).await;
-                        let _ = news.send(ClientMessage::Answered(decision.id, answer));
+                        let answer = decision.send(&server).await;
+                        let _ = news.send(ClientMessage::Answered(decision.id(), answer));
                     });
                 }
             }
             ClientMessage::NoKeyboard => {
-                self.desk.leave_to_others("elsewhere: nothing can be typed here");
+                self.queue.leave_to_others("elsewhere: nothing can be typed here");
             }
             ClientMessage::MayNotDecide => {
-                self.desk.leave_to_others("elsewhere: this token does not decide");
+                self.queue.leave_to_others("elsewhere: this token does not decide");
             }
-            ClientMessage::Glanced(id) => self.desk.open_prompt(id),
-            ClientMessage::Answered(id, answer) => self.desk.handle_decision_reply(id, answer),
+            ClientMessage::Glanced(id) => self.queue.open_prompt(id),
+            ClientMessage::Answered(id, answer) => self.queue.handle_decision_reply(id, answer),
+        }
+        Ok(())
+    }
+
+    fn take_update(&mut self, update: StreamUpdate) -> anyhow::Result<()> {
+        match update {
+            StreamUpdate::Connected { again } => self.connected(again),
+            StreamUpdate::Lost { why } => self.lost(why),
+            StreamUpdate::Refused(refusal) => return Err(unwelcome(*refusal)),
+            StreamUpdate::Event(event) => self.handle_server_event(event),
+            StreamUpdate::Unreadable(why) => {
+                let text = format!("the server says something this version cannot read: {why}");
+                self.screen.print_event(&ClientEvent::Warning(text));
+            }
         }
         Ok(())
     }
@@ -232,59 +213,64 @@ impl TerminalClient {
         }
     }
 
-    fn handle_server_event(&mut self, event: ServerEvent) {
+    fn handle_server_event(&mut self, event: ReceivedEvent) {
         match event {
-            ServerEvent::Request(request) => self.desk.add_request(*request),
-            ServerEvent::Decided(decided) => {
-                self.desk.settle(decided.approval_id, &decided.status, decided.by);
+            ReceivedEvent::ApprovalRequest(request) => self.queue.add_request(*request),
+            ReceivedEvent::ApprovalDecided(decided) => {
+                let by = decided.decided_by;
+                self.queue.settle(decided.approval_id, decided.status.as_str(), by);
             }
-            ServerEvent::State(state) => {
-                if !matches!(state.status.as_str(), "pending" | "awaiting_approval") {
-                    self.desk.settle_call(state.tool_id, &state.status);
+            ReceivedEvent::ToolState(ReceivedToolState { tool_id, status, error }) => {
+                if !status.is_waiting() {
+                    self.queue.settle_call(tool_id, status.as_str());
                 }
                 // What is completed was reported: by us, if it was ours.
-                if state.is_over() && state.status != "completed" {
-                    let why = state.error.unwrap_or(state.status);
-                    self.work.stop_call(state.tool_id, &why);
+                if status.is_over() && status != CallStatus::Completed {
+                    let why = error.unwrap_or_else(|| status.to_string());
+                    self.runner.stop_call(tool_id, &why);
                 }
             }
-            ServerEvent::PreviewRequest(asked) => self.answer_preview_request(*asked),
-            ServerEvent::Role(role) => self.screen.print_event(&ClientEvent::Role(role)),
-            ServerEvent::Signal(signal) => self.work.take(*signal),
-            ServerEvent::RunFailed { message } => {
-                let text =
-                    format!("the run failed: {}", countersign_tools::escape_to_line(&message));
+            ReceivedEvent::PreviewRequest(asked) => self.answer_preview_request(*asked),
+            ReceivedEvent::ExecutorRole(role) => {
+                self.screen.print_event(&ClientEvent::Role(role));
+            }
+            ReceivedEvent::ExecutionSignal(signal) => self.runner.take(*signal),
+            ReceivedEvent::RunError(error) => {
+                let message = countersign_tools::escape_to_line(&error.message);
+                let text = format!("the run failed: {message}");
                 self.screen.print_event(&ClientEvent::Warning(text));
             }
-            ServerEvent::Gap => self.ask_for_pending(),
-            ServerEvent::Other => {}
+            ReceivedEvent::Gap => self.ask_for_pending(),
+            ReceivedEvent::Other => {}
         }
     }
 
     /// Says what is here, for those who decide. Whoever waits for it does not for long: nothing is said
     /// twice.
-    fn answer_preview_request(&self, asked: ClientPreviewRequest) {
-        let (link, bench, id) = (self.link.clone(), self.bench.clone(), self.id.clone());
+    fn answer_preview_request(&self, asked: ReceivedPreviewRequest) {
+        let (server, local, id) = (self.server.clone(), self.local.clone(), self.id.clone());
         tokio::spawn(async move {
-            let path = asked.id.to_string();
-            let looking = tokio::task::spawn_blocking(move || bench.inspect_call(&asked, &id));
+            let call = asked.tool_id.to_string();
+            let looking = tokio::task::spawn_blocking(move || local.inspect_call(&asked, id));
             if let Ok(body) = looking.await {
-                let _ = link.post(&["tools", &path, "preimage"], &body, ANSWER).await;
+                let path = ["tools", &call, "preimage"];
+                let _ = server.post::<IgnoredAny>(&path, &body, ANSWER_TIMEOUT).await;
             }
         });
     }
 
     /// Asks what waits: it may have come before us, or while we were away.
     fn ask_for_pending(&self) {
-        if self.desk.asking != DecisionLocation::Here {
+        if self.queue.asking != DecisionLocation::Here {
             return;
         }
-        let (link, news, known) = (self.link.clone(), self.news.clone(), self.desk.waiting());
+        let (server, news) = (self.server.clone(), self.news.clone());
+        let known = self.queue.waiting();
         tokio::spawn(async move {
             // If it cannot be asked, the stream is about to break too, and we come here again.
-            let _ = match pending(&link).await {
+            let _ = match pending(&server).await {
                 Ok(requests) => news.send(ClientMessage::Pending { requests, known }),
-                Err(LinkError::Refused(refusal)) if refusal.code == "role" => {
+                Err(ApiClientError::Refused(refusal)) if refusal.code == "role" => {
                     news.send(ClientMessage::MayNotDecide)
                 }
                 Err(_) => Ok(()),
@@ -292,31 +278,28 @@ impl TerminalClient {
         });
     }
 
-    fn catch_up(&mut self, requests: Vec<ClientApprovalRequest>, known: &[ApprovalId]) {
+    fn catch_up(&mut self, requests: Vec<ReceivedApprovalRequest>, known: &[ApprovalId]) {
         let gone = known.iter().filter(|id| !requests.iter().any(|it| it.approval_id == **id));
         for id in gone {
-            self.desk.settle(*id, "no longer waits", None);
+            self.queue.settle(*id, "no longer waits", None);
         }
         for request in requests {
-            self.desk.add_request(request);
+            self.queue.add_request(request);
         }
     }
 }
 
 /// Returns everything that waits, oldest first.
-async fn pending(link: &ServerLink) -> Result<Vec<ClientApprovalRequest>, LinkError> {
+async fn pending(server: &ApiClient) -> Result<Vec<ReceivedApprovalRequest>, ApiClientError> {
     let mut found = Vec::new();
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES {
-        let mut query = vec![("status", "pending"), ("limit", "100")];
+        let mut query = vec![("status", CallStatus::Pending.as_str()), ("limit", "100")];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get(&["approvals"], &query).await?;
-        let requests = page.get("approvals").and_then(Value::as_array).cloned();
-        let requests = requests.into_iter().flatten();
-        found.extend(
-            requests.filter_map(|it| serde_json::from_value::<ClientApprovalRequest>(it).ok()),
-        );
-        cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        let page: PendingPage = server.get(&["approvals"], &query).await?;
+        let requests = page.approvals.iter();
+        found.extend(requests.filter_map(|it| ReceivedApprovalRequest::deserialize(it).ok()));
+        cursor = page.next_cursor;
         if cursor.is_none() {
             break;
         }
@@ -324,6 +307,15 @@ async fn pending(link: &ServerLink) -> Result<Vec<ClientApprovalRequest>, LinkEr
     // Ids are in the order of time, whichever way the list goes.
     found.sort_by_key(|request| request.approval_id);
     Ok(found)
+}
+
+/// A page of requests; one that cannot be read does not hide the others.
+#[derive(Deserialize)]
+struct PendingPage {
+    #[serde(default)]
+    approvals: Vec<Value>,
+    #[serde(default)]
+    next_cursor: Option<String>,
 }
 
 /// Says why the server will not have us, and what can be done about it.

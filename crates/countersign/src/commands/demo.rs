@@ -12,6 +12,7 @@ const README: &str = "# A scratch workspace\n\nThis folder was made for the Coun
                       asks you first.\n";
 
 pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
+    output::set_note_format(args.common.log_format);
     let scratch = tempfile::Builder::new()
         .prefix("countersign-demo-")
         .tempdir()

@@ -8,11 +8,12 @@ use std::net::{SocketAddr, TcpListener};
 use countersign_gate::DatabaseUrl;
 use serde_json::json;
 
-use super::hook::settings_files;
+use crate::claude_hook::settings_files;
 use crate::cli::{DoctorArgs, SandboxSwitch};
-use crate::commands::{sandbox, serve};
+use crate::commands::sandbox;
 use crate::running_server::RunningServer;
-use crate::terminal_colors::TerminalColors;
+use crate::runtime::runtime;
+use crate::terminal::TerminalColors;
 use crate::{data_paths, environment, output};
 
 /// How something stands.
@@ -59,7 +60,7 @@ impl DoctorFinding {
 /// Returns the exit code: 1 where something that matters is wrong.
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<u8> {
     let data = args.records.data.as_deref();
-    let runtime = serve::runtime()?;
+    let runtime = runtime()?;
     let found = runtime.block_on(sandbox::probe_beside_server(SandboxSwitch::Auto, data))?;
     let database = data_paths::database(data, args.records.database.as_deref())?;
     let running = RunningServer::find(data);

@@ -3,34 +3,25 @@
 //! It is started for every call, so the way to an answer that the rules give is short: no runtime, no
 //! connection but one to a file. Whatever goes wrong, the answer is `ask`: Claude Code's own prompt.
 
-mod answer;
-mod backup;
-mod choices;
-mod event;
 mod install;
-mod marker;
-mod probe;
-pub(crate) mod settings;
-pub(crate) mod settings_files;
-mod spool_lines;
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use anyhow::Context;
+use countersign_client::consent::{ConsentAnswer, ConsentRequest, RulesAnswer, answer_from_rules};
 use countersign_core::PermissionMode;
 use countersign_server::{HookSpool, SpooledLine};
 
-use self::answer::HookAnswer;
-pub(crate) use self::choices::HookChoices;
-use self::event::{ReceivedHookEvent, ReceivedHookKind};
-use self::marker::ApprovalMarkers;
-pub(crate) use self::probe::{probe_inside, run_by_shell};
-use super::consent::{
-    ConsentAnswer, ConsentClient, ConsentRequest, RulesAnswer, answer_from_rules,
-};
+use crate::claude_hook::answer::HookAnswer;
+use crate::claude_hook::choices::HookChoices;
+use crate::claude_hook::event::{ReceivedHookEvent, ReceivedHookKind};
+use crate::claude_hook::marker::ApprovalMarkers;
+use crate::claude_hook::{probe, spool_lines};
 use crate::cli::{HookArgs, HookCommand};
+use crate::consent_setup::{ask_server, consent_client, local_rules_place};
+use crate::runtime::small_runtime;
 use crate::{data_paths, environment, output};
 
 /// Above this many bytes an event is not read.
@@ -128,14 +119,14 @@ fn consent(args: &HookArgs, event: ReceivedHookEvent<'_>) -> anyhow::Result<Hook
         Ok(call) => call,
         Err(why) => return Ok(HookAnswer::from_consent(kind, ConsentAnswer::Denied { why }).into()),
     };
-    let (consent, is_known) = match answer_from_rules(&call, &args.asking) {
+    let (consent, is_known) = match answer_from_rules(&call, &local_rules_place(&args.asking)) {
         RulesAnswer::Answered(consent) => (consent, false),
         RulesAnswer::Open(open) => {
             let markers = ApprovalMarkers::for_session(&args.asking.records, &call.session);
             // What was said to the same call before is not said of this one.
             markers.forget_same(&call);
             let wait = Duration::from_secs(args.wait);
-            let consent = runtime()?.block_on(open.ask(&call, &args.asking, wait));
+            let consent = small_runtime()?.block_on(ask_server(*open, &call, &args.asking, wait));
             if let ConsentAnswer::Allowed { input, recorded: Some(recorded), .. } = &consent {
                 let input = input.as_ref().unwrap_or(&call.input);
                 if let Err(error) = markers.keep(&call, input, recorded) {
@@ -173,8 +164,8 @@ fn report(args: &HookArgs, event: &ReceivedHookEvent<'_>) -> anyhow::Result<Opti
     let markers = ApprovalMarkers::for_session(&args.asking.records, &event.session_id);
     let Some(id) = event.tool_use_id.as_deref() else { return Ok(None) };
     let Some(recorded) = markers.take(id)? else { return Ok(spool_lines::spooled_result(event)) };
-    let server = ConsentClient::from_args(&args.asking).map_err(|why| anyhow::anyhow!("{why}"))?;
-    let told = runtime()?.block_on(server.report(&recorded, &event.result()));
+    let server = consent_client(&args.asking).map_err(|why| anyhow::anyhow!("{why}"))?;
+    let told = small_runtime()?.block_on(server.report(&recorded, &event.result()));
     told.map(|()| None).map_err(|why| anyhow::anyhow!("{why}"))
 }
 
@@ -209,9 +200,4 @@ fn mode(args: &HookArgs, name: Option<&str>) -> PermissionMode {
         }
         mode => mode,
     }
-}
-
-/// One thread is enough to wait for one answer.
-pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }

@@ -3,28 +3,22 @@
 use std::fmt::Write;
 
 use anyhow::{Context, bail};
+use countersign_api::sign_in_link::NewSignInLink;
+use countersign_client::ANSWER_TIMEOUT;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::serve;
-use super::server_link::{ANSWER, ServerLink, explain_link_error};
 use crate::cli::LoginArgs;
 use crate::hint::HintedError;
 use crate::running_server::RunningServer;
+use crate::runtime::runtime;
+use crate::server_target::{connect, explain_client_error};
 use crate::{data_paths, output};
 
 /// Black on white, whatever the terminal's own colours are.
 const PAPER: &str = "\u{1b}[38;5;16;48;5;231m";
 const PLAIN: &str = "\u{1b}[0m";
-
-/// A link, as the server made it.
-#[derive(Deserialize)]
-struct LoginLink {
-    url: String,
-    expires_in_seconds: u64,
-}
 
 pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
     let Some(server) = RunningServer::find(args.data.as_deref()) else {
@@ -35,7 +29,7 @@ pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
             hint: "start one with `countersign serve`, or name its folder with --data".to_owned(),
         });
     };
-    let link = serve::runtime()?.block_on(ask_for_link(&server))?;
+    let link = runtime()?.block_on(ask_for_link(&server))?;
     if args.json {
         let told = json!({"url": link.url, "expires_in_seconds": link.expires_in_seconds});
         output::line(&told.to_string());
@@ -48,20 +42,20 @@ pub(crate) fn run(args: &LoginArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ask_for_link(server: &RunningServer) -> anyhow::Result<LoginLink> {
-    let link = ServerLink::new(&server.url, "default", server.credential())?;
-    let made = link.post_to_server(&["sign-in", "links"], &Value::Null, ANSWER).await;
-    let made = made.map_err(explain_link_error).map_err(|error| {
+async fn ask_for_link(server: &RunningServer) -> anyhow::Result<NewSignInLink> {
+    let client = connect(&server.url, "default", server.credential())?;
+    let path = ["sign-in", "links"];
+    let made = client.post_to_server(&path, &Value::Null, ANSWER_TIMEOUT).await;
+    made.map_err(explain_client_error).map_err(|error| {
         let pid = server.pid;
         let hint = format!(
             "if the server (process {pid}) was killed, start it again; it writes a new file then"
         );
-        HintedError { error, hint }
-    })?;
-    serde_json::from_value(made).context("the server's answer cannot be read")
+        HintedError { error, hint }.into()
+    })
 }
 
-fn show(link: &LoginLink, no_qr: bool) -> anyhow::Result<()> {
+fn show(link: &NewSignInLink, no_qr: bool) -> anyhow::Result<()> {
     let minutes = link.expires_in_seconds / 60;
     if !no_qr {
         output::note(&qr(&link.url, output::is_coloured())?);

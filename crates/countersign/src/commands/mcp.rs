@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use countersign_client::consent::{ConsentAnswer, ConsentRequest, RulesAnswer, answer_from_rules};
 use countersign_core::PermissionMode;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -19,10 +20,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::consent::{ConsentAnswer, ConsentRequest, RulesAnswer, answer_from_rules};
-use super::hook::runtime;
 use crate::cli::McpArgs;
+use crate::consent_setup::{ask_server, local_rules_place};
 use crate::environment;
+use crate::runtime::small_runtime;
 
 /// The one tool.
 const APPROVE: &str = "approve";
@@ -36,9 +37,9 @@ pub(crate) fn run(args: McpArgs) -> anyhow::Result<()> {
     let here = environment::working_folder().context("the working folder is gone")?;
     let root = environment::claude_project().unwrap_or_else(|| here.clone());
     let session = format!("mcp-{}", countersign_gate::new_id::<countersign_core::RunId>());
-    let desk = PermissionServer { args: Arc::new(args), root, cwd: here, session };
-    runtime()?.block_on(async {
-        let serving = desk.serve(rmcp::transport::stdio()).await?;
+    let server = PermissionServer { args: Arc::new(args), root, cwd: here, session };
+    small_runtime()?.block_on(async {
+        let serving = server.serve(rmcp::transport::stdio()).await?;
         serving.waiting().await?;
         Ok(())
     })
@@ -90,11 +91,14 @@ impl PermissionServer {
 
     async fn consent(&self, call: &ConsentRequest) -> ConsentAnswer {
         let (args, asked) = (Arc::clone(&self.args), call.clone());
-        let judging = tokio::task::spawn_blocking(move || answer_from_rules(&asked, &args.asking));
+        let judging = tokio::task::spawn_blocking(move || {
+            answer_from_rules(&asked, &local_rules_place(&args.asking))
+        });
         match judging.await {
             Ok(RulesAnswer::Answered(consent)) => consent,
             Ok(RulesAnswer::Open(open)) => {
-                open.ask(call, &self.args.asking, Duration::from_secs(self.args.wait)).await
+                let wait = Duration::from_secs(self.args.wait);
+                ask_server(*open, call, &self.args.asking, wait).await
             }
             Err(_) => ConsentAnswer::Undecided {
                 why: "the call could not be judged: this is a fault of Countersign".to_owned(),

@@ -9,8 +9,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ModelArgs;
-use crate::commands::serve::{runtime, stop_signal};
+use crate::commands::serve::stop_signal;
 use crate::output;
+use crate::runtime::runtime;
 
 pub(crate) fn run(args: &ModelArgs) -> anyhow::Result<()> {
     let scenario = match &args.scenario {

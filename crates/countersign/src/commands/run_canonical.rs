@@ -11,7 +11,7 @@ use countersign_tools::{Environment, run_canonical};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::policy::PolicyEvaluator;
+use super::policy::evaluator;
 use crate::cli::PolicySourceArgs;
 use crate::environment;
 
@@ -29,8 +29,7 @@ pub(crate) fn run() -> anyhow::Result<u8> {
     std::io::stdin().read_to_string(&mut text).context("the command could not be read")?;
     let wanted: CanonicalRunInput =
         serde_json::from_str(&text).context("the command is not JSON")?;
-    let judge =
-        PolicyEvaluator::new(&PolicySourceArgs { root: wanted.root, rules: None }, wanted.mode)?;
+    let judge = evaluator(&PolicySourceArgs { root: wanted.root, rules: None }, wanted.mode)?;
     let input = json!({ "command": wanted.command });
     let judged = judge.judge("Bash", Ok(input), judge.terms());
     let (VerdictAction::Allow, Some(canonical)) = (judged.verdict.outcome, &judged.plan.canonical)

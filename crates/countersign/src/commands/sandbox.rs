@@ -43,7 +43,9 @@ async fn chosen(switch: SandboxSwitch, setup: SandboxSetup) -> anyhow::Result<Sa
     if switch == SandboxSwitch::Required && !sandbox.level().holds() {
         let why = sandbox.why().unwrap_or("it was tried, and did not hold");
         bail!(HintedError {
-            error: anyhow::anyhow!("there is no whole sandbox here, and it is required: {why}"),
+            error: anyhow::anyhow!(
+                "a complete sandbox is required, and this machine has none: {why}"
+            ),
             hint: REMEDY.to_owned(),
         });
     }

@@ -1,6 +1,5 @@
 //! `countersign serve`: wires the parts and serves until told to stop.
 
-mod announcement;
 mod tool_setup;
 
 use std::net::SocketAddr;
@@ -22,26 +21,23 @@ use countersign_server::{
     ServerConfig,
 };
 use countersign_tools::{Environment, McpConfinement, PlannerCatalogue, Workspace};
-use metrics_exporter_prometheus::PrometheusBuilder;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::mcp::load_mcp_servers;
 use crate::cli::{SandboxSwitch, ServeArgs, ServerLocationArgs};
 use crate::hint::{HintExt, HintedError};
-use crate::{commands, data_paths, environment, output};
+use crate::log_setup::init_log;
+use crate::runtime::runtime;
+use crate::terminal::announcement;
+use crate::{commands, data_paths, environment, metrics_setup, output};
 
 /// How long what was read at the end may take to come back.
 const CLOSING: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: ServeArgs) -> anyhow::Result<()> {
-    let filter = environment::log_filter();
-    // Coloured for people only: a file keeps the codes.
-    let log = tracing_subscriber::fmt().with_env_filter(filter);
-    let log = log.with_ansi(output::is_log_coloured());
-    log.with_writer(std::io::stderr).init();
+    init_log(args.common.log_format);
     let runtime = runtime()?;
     let served = runtime.block_on(serve(args));
     // Whoever still waits for a database that fell silent is not waited for.
@@ -59,7 +55,7 @@ async fn serve(args: ServeArgs) -> anyhow::Result<()> {
     let listener = listen(args.common.listen).await?;
     let address = listener.local_addr()?;
     // Before anything is counted.
-    let metrics = PrometheusBuilder::new().install_recorder().context("metrics")?;
+    let metrics = metrics_setup::install_recorder()?;
     let gate = gate(&args, database, rulebook).await?;
     let (credential, sign_in) = credential(&args.common)?;
     let names = HostNames { public_url: args.public_url.clone(), allowed: args.allow_host.clone() };
@@ -227,7 +223,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address)
         .await
         .with_context(|| format!("could not listen on {address}"))
-        .hint("another server may be running there; `--listen 127.0.0.1:0` takes a free port")
+        .hint("another server may be running there; `--listen 127.0.0.1:0` picks a free port")
 }
 
 async fn gate(
@@ -272,10 +268,6 @@ fn credential(common: &ServerLocationArgs) -> anyhow::Result<(Credential, Option
             Ok((credential, Some(link.secret().to_owned())))
         }
     }
-}
-
-pub(crate) fn runtime() -> anyhow::Result<Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
 /// Returns when the process is asked to stop.

@@ -2,94 +2,57 @@
 
 use std::io::{BufRead, IsTerminal};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use countersign_api::execution::ExecutionList;
+use countersign_api::risk_level::RiskLevel;
+use countersign_api::undo::{LeftFile, UndoAction, UndoBody, UndoView, UndoneView};
+use countersign_client::{ANSWER_TIMEOUT, ApiClient, ApiClientError};
 use countersign_tools::escape_to_line;
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::client::approval_card::file_diff_lines;
-use super::serve;
-use super::server_link::{ANSWER, LinkError, ServerLink, explain_link_error};
 use crate::cli::UndoArgs;
 use crate::hint::HintedError;
 use crate::output;
-use crate::terminal_colors::TerminalColors;
+use crate::runtime::runtime;
+use crate::server_target::{client_for_person, explain_client_error};
+use crate::terminal::TerminalColors;
+use crate::terminal::approval_card::file_diff_lines;
 
 /// How many calls are asked for at a time.
 const PAGE: &str = "200";
 
-/// What the server says an undo would do.
-#[derive(Deserialize)]
-struct UndoPlanAnswer {
-    tool_ids: Vec<String>,
-    files: Vec<UndoPlanFile>,
-    is_partial: bool,
-    digest: String,
-    undone_by: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct UndoPlanFile {
-    file_path: String,
-    action: String,
-    reason: Option<String>,
-    #[serde(default)]
-    diff: Value,
-}
-
-/// What the server has done.
-#[derive(Deserialize)]
-struct UndoAnswer {
-    files: u64,
-    left: Vec<UndoSkippedFile>,
-}
-
-#[derive(Deserialize)]
-struct UndoSkippedFile {
-    file_path: String,
-    reason: String,
-}
-
 /// What can be undone: where to ask for it, and what that would do.
 struct UndoCandidate {
-    link: ServerLink,
+    server: ApiClient,
     path: Vec<String>,
-    plan: UndoPlanAnswer,
-}
-
-/// A call as the history lists it.
-#[derive(Deserialize)]
-struct ListedCall {
-    tool_id: String,
-    risk_level: String,
-    created_at: Timestamp,
+    plan: UndoView,
 }
 
 pub(crate) fn run(args: &UndoArgs) -> anyhow::Result<()> {
-    let link = ServerLink::for_person(&args.at)?;
-    serve::runtime()?.block_on(undo(args, &link))
+    let server = client_for_person(&args.at)?;
+    runtime()?.block_on(undo(args, &server))
 }
 
-async fn undo(args: &UndoArgs, link: &ServerLink) -> anyhow::Result<()> {
-    let links = if args.at.project.is_some() {
-        vec![link.clone()]
+async fn undo(args: &UndoArgs, server: &ApiClient) -> anyhow::Result<()> {
+    let servers = if args.at.project.is_some() {
+        vec![server.clone()]
     } else {
-        let projects = link.projects().await.map_err(explain_link_error)?;
-        projects.iter().map(|project| link.to_project(&project.id)).collect()
+        let projects = server.projects().await.map_err(explain_client_error)?;
+        projects.iter().map(|project| server.to_project(&project.project_id)).collect()
     };
-    let UndoCandidate { link, path, plan } = match (&args.call, &args.run) {
-        (_, Some(run)) => find_undo_candidate(links, ["runs", run, "undo"]).await?,
-        (Some(call), None) => find_undo_candidate(links, ["tools", call, "undo"]).await?,
-        (None, None) => last(links).await?,
+    let UndoCandidate { server, path, plan } = match (&args.call, &args.run) {
+        (_, Some(run)) => find_undo_candidate(servers, ["runs", run, "undo"]).await?,
+        (Some(call), None) => find_undo_candidate(servers, ["tools", call, "undo"]).await?,
+        (None, None) => last(servers).await?,
     };
     show(&plan);
-    let there_is = |action: &str| plan.files.iter().any(|file| file.action == action);
-    if !there_is("restore") && !there_is("delete") {
-        let why = if there_is("refused") { "nothing can be put back" } else { "all is as it was" };
+    let there_is = |action: UndoAction| plan.files.iter().any(|file| file.action == action);
+    let is_refused = there_is(UndoAction::Refused);
+    if !there_is(UndoAction::Restore) && !there_is(UndoAction::Delete) {
+        let why = if is_refused { "nothing can be put back" } else { "all is as it was" };
         bail!("{why}");
     }
-    if there_is("refused") && !args.skip_refused && !args.dry_run {
+    if is_refused && !args.skip_refused && !args.dry_run {
         bail!(HintedError {
             error: anyhow::anyhow!("not every file can be put back"),
             hint: "--skip-refused puts back the others".to_owned(),
@@ -99,19 +62,19 @@ async fn undo(args: &UndoArgs, link: &ServerLink) -> anyhow::Result<()> {
         output::note("Nothing was changed.");
         return Ok(());
     }
-    let body = json!({"digest": plan.digest, "skip_refused": args.skip_refused});
+    let body = UndoBody { digest: plan.digest, skip_refused: args.skip_refused };
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-    let done = link.post(&path, &body, ANSWER).await.map_err(explain_link_error)?;
-    tell(&serde_json::from_value(done).context("the server's answer cannot be read")?);
+    let done = server.post(&path, &body, ANSWER_TIMEOUT).await.map_err(explain_client_error)?;
+    tell(&done);
     Ok(())
 }
 
 /// Returns the plan for the last call that changed files and was not undone, of all these projects.
-async fn last(links: Vec<ServerLink>) -> anyhow::Result<UndoCandidate> {
+async fn last(servers: Vec<ApiClient>) -> anyhow::Result<UndoCandidate> {
     let mut latest: Option<(Timestamp, UndoCandidate)> = None;
-    for link in links {
+    for server in servers {
         let after = latest.as_ref().map(|(at, _)| *at);
-        if let Some(found) = last_of_project(link, after).await? {
+        if let Some(found) = last_of_project(server, after).await? {
             latest = Some(found);
         }
     }
@@ -126,36 +89,36 @@ async fn last(links: Vec<ServerLink>) -> anyhow::Result<UndoCandidate> {
 
 /// Returns the last call of a project that can be undone, if it was made after a moment.
 async fn last_of_project(
-    link: ServerLink,
+    server: ApiClient,
     after: Option<Timestamp>,
 ) -> anyhow::Result<Option<(Timestamp, UndoCandidate)>> {
     let mut cursor: Option<String> = None;
     loop {
         let mut query = vec![("limit", PAGE)];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = link.get(&["tools", "executions"], &query).await.map_err(explain_link_error)?;
-        let calls = page.get("executions").and_then(Value::as_array).into_iter().flatten();
-        for call in calls.filter_map(|call| ListedCall::deserialize(call).ok()) {
+        let page = server.get(&["tools", "executions"], &query).await;
+        let page: ExecutionList = page.map_err(explain_client_error)?;
+        for call in page.executions {
             if after.is_some_and(|after| call.created_at <= after) {
                 return Ok(None);
             }
             // What is LOW only looks.
-            if call.risk_level == "LOW" {
+            if call.risk_level == RiskLevel::Low {
                 continue;
             }
             let path = ["tools", call.tool_id.as_str(), "undo"];
-            match link.get(&path, &[]).await {
-                Err(LinkError::Refused(refusal)) if refusal.code == "nothing_to_undo" => {}
+            match server.get::<UndoView>(&path, &[]).await {
+                Err(ApiClientError::Refused(refusal)) if refusal.code == "nothing_to_undo" => {}
                 answer => {
-                    let plan = read(answer)?;
+                    let plan = answer.map_err(explain_client_error)?;
                     if plan.undone_by.is_none() {
                         let path = path.map(str::to_owned).into();
-                        return Ok(Some((call.created_at, UndoCandidate { link, path, plan })));
+                        return Ok(Some((call.created_at, UndoCandidate { server, path, plan })));
                     }
                 }
             }
         }
-        cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        cursor = page.next_cursor;
         if cursor.is_none() {
             return Ok(None);
         }
@@ -164,31 +127,26 @@ async fn last_of_project(
 
 /// Returns the plan for what is named, from the project that knows it.
 async fn find_undo_candidate(
-    links: Vec<ServerLink>,
+    servers: Vec<ApiClient>,
     path: [&str; 3],
 ) -> anyhow::Result<UndoCandidate> {
     let mut unknown = None;
-    for link in links {
-        match link.get(&path, &[]).await {
-            Err(LinkError::Refused(refusal)) if refusal.status == 404 => {
-                unknown = Some(LinkError::Refused(refusal));
+    for server in servers {
+        match server.get::<UndoView>(&path, &[]).await {
+            Err(ApiClientError::Refused(refusal)) if refusal.status == 404 => {
+                unknown = Some(ApiClientError::Refused(refusal));
             }
             answer => {
-                let plan = read(answer)?;
-                return Ok(UndoCandidate { link, path: path.map(str::to_owned).into(), plan });
+                let plan = answer.map_err(explain_client_error)?;
+                return Ok(UndoCandidate { server, path: path.map(str::to_owned).into(), plan });
             }
         }
     }
-    let nowhere = || LinkError::Away("it has no projects".to_owned());
-    Err(explain_link_error(unknown.unwrap_or_else(nowhere)))
+    let nowhere = || ApiClientError::Away("it has no projects".to_owned());
+    Err(explain_client_error(unknown.unwrap_or_else(nowhere)))
 }
 
-fn read(answer: Result<Value, LinkError>) -> anyhow::Result<UndoPlanAnswer> {
-    let plan = answer.map_err(explain_link_error)?;
-    serde_json::from_value(plan).context("the server's answer cannot be read")
-}
-
-fn show(plan: &UndoPlanAnswer) {
+fn show(plan: &UndoView) {
     let paint = TerminalColors(output::is_coloured());
     match plan.tool_ids.as_slice() {
         [call] => output::line(&format!("Undoing {} would", escape_to_line(call))),
@@ -196,12 +154,17 @@ fn show(plan: &UndoPlanAnswer) {
     }
     for file in &plan.files {
         let path = escape_to_line(&file.file_path);
-        match (file.action.as_str(), &file.reason) {
-            ("nothing", _) => output::line(&paint.dim(&format!("  {path}: it is as it was"))),
+        match (file.action, &file.reason) {
+            (UndoAction::Nothing, _) => {
+                output::line(&paint.dim(&format!("  {path}: it is as it was")));
+            }
             (_, Some(why)) => {
                 output::line(&paint.yellow(&format!("  {path}: left: {}", escape_to_line(why))));
             }
-            _ => file_diff_lines(&file.diff, paint).iter().for_each(|line| output::line(line)),
+            _ => {
+                let lines = file.diff.iter().flat_map(|diff| file_diff_lines(diff, paint));
+                lines.for_each(|line| output::line(&line));
+            }
         }
     }
     if plan.is_partial {
@@ -226,10 +189,10 @@ fn says_yes() -> anyhow::Result<bool> {
     Ok(matches!(said.trim(), "y" | "Y" | "yes"))
 }
 
-fn tell(done: &UndoAnswer) {
+fn tell(done: &UndoneView) {
     let files = if done.files == 1 { "file is" } else { "files are" };
     output::line(&format!("{} {files} as before.", done.files));
-    for UndoSkippedFile { file_path, reason } in &done.left {
+    for LeftFile { file_path, reason } in &done.left {
         output::note(&format!("left: {}: {}", escape_to_line(file_path), escape_to_line(reason)));
     }
 }

@@ -246,7 +246,7 @@ fn what_cannot_work_is_said_with_the_way_out() {
     let secret = Some("t-very-secret");
     check(&["--server", &url], None, "there is no token", "COUNTERSIGN_TOKEN");
     check(&["--server", &url], secret, "the server refuses this client", "--token-file");
-    check(&["--server", "nowhere"], secret, "the server's address is none", "http://");
+    check(&["--server", "nowhere"], secret, "the server address is invalid", "http://");
     check(&["--root", "gone"], secret, "`gone` cannot be a workspace", "--root");
     check(&["--token-file", "gone"], None, "could not read the token file `gone`", "the token");
     fake.answers("/chat/stream", &[(404, refusal("not_found", "there is no project `p`"))]);

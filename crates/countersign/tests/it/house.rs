@@ -1,5 +1,6 @@
 //! The house keeps its own rules: who may use whom, and what the papers promise.
 
+mod dependencies;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,29 @@ fn crates_use_only_whom_they_may() {
     }
     let crates = std::fs::read_dir(repository().join("crates")).unwrap().count();
     assert_eq!(crates, may.len(), "every crate is in the table");
+}
+
+/// Whoever can name the seal can give leave to run a call.
+#[test]
+fn only_the_gate_and_the_client_hold_the_seal() {
+    let holders =
+        ["countersign-client", "countersign-core", "countersign-gate", "countersign-test-permits"];
+    for entry in std::fs::read_dir(repository().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let manifest: toml::Table = read(&format!("crates/{name}/Cargo.toml")).parse().unwrap();
+        let uses = |section: &str, other: &str| {
+            let used = manifest.get(section).and_then(|it| it.as_table());
+            used.is_some_and(|used| used.contains_key(other))
+        };
+        let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+        let holds = sections.iter().any(|section| uses(section, "countersign-seal"));
+        assert_eq!(holds, holders.contains(&name.as_str()), "`{name}` and the seal");
+        assert!(!uses("dependencies", "countersign-test-permits"), "`{name}` forges permits");
+    }
+    for file in sources("crates").into_iter().filter(|file| !file.ends_with("house.rs")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("pub use countersign_seal"), "{}", file.display());
+    }
 }
 
 /// Core never waits, and only the gate's store speaks SQL.

@@ -20,6 +20,7 @@ mod faults;
 mod hook;
 mod house;
 mod login;
+mod logs;
 mod mcp_servers;
 mod oracle;
 mod policy;
@@ -28,5 +29,6 @@ mod redteam;
 #[cfg(test)]
 mod rehearsal;
 mod self_approval;
+mod socket_client;
 mod undo;
 mod world;

@@ -43,6 +43,40 @@ fn one_call_gets_a_sentence_or_an_object() {
     }
 }
 
+/// `git diff` compares all of its repository, from whichever folder it is run.
+#[test]
+fn git_in_a_folder_of_a_repository_reads_all_of_it() {
+    let home = tempfile::tempdir().unwrap();
+    let top = home.path().canonicalize().unwrap().join("repository");
+    fs::create_dir_all(top.join("part")).unwrap();
+    for (path, text) in [
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/config", "[core]\n\trepositoryformatversion = 0\n"),
+        (".git/objects/k", ""),
+        (".git/refs/k", ""),
+    ] {
+        fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+        fs::write(top.join(path), text).unwrap();
+    }
+    let check = |root: &Path, command: &str| -> Value {
+        let (input, root) = (json!({ "command": command }).to_string(), root.to_str().unwrap());
+        let args =
+            ["policy", "check", "--tool", "Bash", "--root", root, "--json", "--input", &input];
+        serde_json::from_str(&stdout(&policy(home.path(), &args))).unwrap()
+    };
+    for command in ["git -C part diff", "cd part && git status"] {
+        let whole = check(&top, command);
+        assert_eq!(whole["verdict"], "allow", "{whole}");
+        let reads = |effect: &Value| effect["path"] == top.to_str().unwrap();
+        assert!(whole["effects"].as_array().unwrap().iter().any(reads), "{whole}");
+    }
+    // What lies above the workspace is shown, too.
+    for command in ["git diff", "git log -p -1", "git status"] {
+        assert_eq!(check(&top.join("part"), command)["verdict"], "ask", "{command}");
+    }
+    assert_eq!(check(&top.join("part"), "git branch --show-current")["verdict"], "allow");
+}
+
 #[test]
 fn what_a_workspace_allows_counts_once_exactly_that_is_trusted() {
     let home = tempfile::tempdir().unwrap();

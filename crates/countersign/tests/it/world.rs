@@ -1,9 +1,10 @@
 //! The real binary in a clean environment, and clients to talk to what it serves.
 #![expect(clippy::disallowed_methods, reason = "the children are what is tested")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
@@ -34,7 +35,7 @@ pub(crate) fn stderr(output: &Output) -> String {
 pub(crate) struct Serving {
     pub(crate) url: String,
     child: Child,
-    said: BufReader<ChildStderr>,
+    said: Receiver<String>,
     pub(crate) home: TempDir,
 }
 
@@ -49,12 +50,11 @@ impl Serving {
     /// Starts a command that serves.
     pub(crate) fn of(mut command: Command, home: TempDir) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let said = read_lines(child.stderr.take().unwrap());
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let Some(url) = line.trim_end().strip_prefix("listening on ") else {
-            let mut why = String::new();
-            said.read_to_string(&mut why).unwrap();
+            let why: String = said.iter().collect();
             panic!("it does not listen: {line}{why}");
         };
         let url = url.trim_end_matches('/').to_owned();
@@ -63,12 +63,8 @@ impl Serving {
 
     /// Returns the next line it says to the person that has `part` in it.
     pub(crate) fn says(&mut self, part: &str) -> String {
-        let mut line = String::new();
-        while !line.contains(part) {
-            line.clear();
-            assert_ne!(self.said.read_line(&mut line).unwrap(), 0, "it never says `{part}`");
-        }
-        line.trim_end().to_owned()
+        let line = self.said.iter().find(|line| line.contains(part));
+        line.unwrap_or_else(|| panic!("it never says `{part}`")).trim_end().to_owned()
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -80,9 +76,7 @@ impl Serving {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let status = self.child.wait().unwrap();
-        let mut said = String::new();
-        self.said.read_to_string(&mut said).unwrap();
-        (status, said)
+        (status, self.said.iter().collect())
     }
 
     pub(crate) async fn client(&self) -> Client {
@@ -90,6 +84,20 @@ impl Serving {
         let url = format!("ws://{address}/api/terminal/ws/agent?token={TOKEN}");
         Client(connect_async(url).await.unwrap().0)
     }
+}
+
+/// Returns lines as they come. They are read at once: a child whose pipe is full stands still.
+fn read_lines(pipe: ChildStderr) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = String::new();
+        while pipe.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+            // Whoever no longer listens has ended the child.
+            let _ = sender.send(std::mem::take(&mut line));
+        }
+    });
+    lines
 }
 
 impl Drop for Serving {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use countersign_tools::ClientSide;
 
-use super::approval_queue::DecisionLocation;
 use crate::cli::{ApprovalsOption, ClientArgs};
 use crate::commands::serve;
 use crate::hint::HintExt;
+use crate::terminal::approval_queue::DecisionLocation;
 use crate::{data_paths, environment};
 
 /// Returns this machine's side of the tools; our own state and the token are out of their reach.
@@ -29,6 +29,6 @@ pub(super) fn asking(args: &ClientArgs) -> DecisionLocation {
             DecisionLocation::Elsewhere("elsewhere: with --json nobody is asked")
         }
         ApprovalsOption::Here if is_terminal => DecisionLocation::Here,
-        ApprovalsOption::Here => DecisionLocation::Elsewhere("elsewhere: this is no terminal"),
+        ApprovalsOption::Here => DecisionLocation::Elsewhere("elsewhere: this is not a terminal"),
     }
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use countersign_agent::ClaudeSetup;
 use countersign_claude::process::CliVersion;
+use serde::de::IgnoredAny;
 
 use super::{DoctorFinding, DoctorMark};
+use crate::claude_hook::choices::HookChoices;
+use crate::claude_hook::probe::run_by_shell;
+use crate::claude_hook::settings::installed_command;
+use crate::claude_hook::settings_files::{SettingsFile, find_disabled};
 use crate::cli::DoctorArgs;
-use crate::commands::consent::ConsentClient;
-use crate::commands::hook::settings::installed_command;
-use crate::commands::hook::settings_files::{SettingsFile, find_disabled};
-use crate::commands::hook::{HookChoices, run_by_shell};
-use crate::commands::server_link::{LinkError, ServerLink};
-use crate::commands::token::agent_token_file;
-use crate::credential_file::ServerCredential;
 use crate::environment;
 use crate::running_server::RunningServer;
+use crate::server_target::{connect, is_on_this_machine, read_credential};
+use crate::token_store::agent_token_file;
 use crate::user_process::UserProcess;
 
 const CLI: &str = "Claude Code";
@@ -135,19 +135,17 @@ pub(super) async fn server(
         return DoctorFinding::new(SERVER, DoctorMark::Note, text);
     };
     let url = &running.url;
-    let own = ServerLink::new(url, "default", running.credential());
+    let own = connect(url, "default", running.credential());
     let own = match own {
-        Ok(link) => link.get(&[], &[]).await,
+        Ok(client) => client.get::<IgnoredAny>(&[], &[]).await,
         Err(error) => {
             return DoctorFinding::new(SERVER, DoctorMark::Wrong, format!("{url}: {error:#}"));
         }
     };
     if let Err(error) = own {
-        let text = match error {
-            LinkError::Refused(refusal) => format!("{url}: {}", refusal.message),
-            LinkError::Away(why) => {
-                format!("{url} does not answer ({why}): if it was killed, start it again")
-            }
+        let text = match error.into_refusal() {
+            Ok(refusal) => format!("{url}: {}", refusal.message),
+            Err(why) => format!("{url} does not answer ({why}): if it was killed, start it again"),
         };
         return DoctorFinding::new(SERVER, DoctorMark::Wrong, text);
     }
@@ -168,16 +166,15 @@ async fn agent_token(args: &DoctorArgs, url: &str, is_guarded: bool) -> Result<S
         let why = "the hook has no token: `countersign hook install` makes one";
         return if is_guarded { Err(why.to_owned()) } else { Ok(String::new()) };
     };
-    if !ConsentClient::is_on_this_machine(url) {
+    if !is_on_this_machine(url) {
         return Ok(String::new());
     }
-    let bad = |why: String| format!("the hook's token is no good ({why}); install the hook again");
-    let credential = ServerCredential::read(&file).map_err(|error| bad(format!("{error:#}")))?;
-    let link =
-        ServerLink::new(url, "default", credential).map_err(|error| bad(format!("{error:#}")))?;
-    match link.get(&["tools", "available"], &[]).await {
+    let bad =
+        |why: String| format!("the hook's token is not valid ({why}); install the hook again");
+    let credential = read_credential(&file).map_err(|error| bad(format!("{error:#}")))?;
+    let client = connect(url, "default", credential).map_err(|error| bad(format!("{error:#}")))?;
+    match client.get::<IgnoredAny>(&["tools", "available"], &[]).await {
         Ok(_) => Ok(" and takes the hook's token".to_owned()),
-        Err(LinkError::Refused(refusal)) => Err(bad(refusal.message)),
-        Err(LinkError::Away(why)) => Err(bad(why)),
+        Err(error) => Err(bad(error.to_string())),
     }
 }

@@ -11,18 +11,18 @@ use countersign_core::{InvalidCall, UnifiedDiff, parse_input};
 use countersign_gate::TokenRole;
 use serde_json::Value;
 
-use super::backup::SettingsBackup;
-use super::choices::HookChoices;
-use super::probe::{self, ClaudeProof};
-use super::settings::{
+use crate::claude_hook::backup::SettingsBackup;
+use crate::claude_hook::choices::HookChoices;
+use crate::claude_hook::probe::{self, ClaudeProof};
+use crate::claude_hook::settings::{
     empty_settings, guarded_command, quote_word, to_text_like, with_hooks, without_hooks,
 };
-use super::settings_files::{self, SettingsScope, find_disabled};
+use crate::claude_hook::settings_files::{self, SettingsScope, find_disabled};
 use crate::cli::{DatabaseArgs, HookInstallArgs, HookSettingsArgs, HookUninstallArgs};
-use crate::commands::consent::ConsentClient;
-use crate::commands::token::{NewToken, agent_token_file, is_good};
-use crate::credential_file::ServerCredential;
 use crate::hint::{HintExt, HintedError};
+use crate::runtime::small_runtime;
+use crate::server_target::{is_on_this_machine, read_credential};
+use crate::token_store::{NewToken, agent_token_file, is_good};
 use crate::user_process::find_program;
 use crate::{environment, output};
 
@@ -90,7 +90,7 @@ fn prove(args: &HookInstallArgs, command: &str, project: &Path) -> anyhow::Resul
     probe::run_by_shell(&guarded, project)
         .map_err(anyhow::Error::msg)
         .context("the hook is in the settings, but Claude Code would get no answer from it")
-        .hint("mend that and install again, or take it out with `countersign hook uninstall`")?;
+        .hint("fix that and install again, or remove the hook with `countersign hook uninstall`")?;
     let setup = ClaudeSetup { cli: args.claude.clone(), env: environment::for_claude() };
     let Ok(cli) = setup.find() else {
         output::note(
@@ -112,7 +112,7 @@ fn prove(args: &HookInstallArgs, command: &str, project: &Path) -> anyhow::Resul
         }
         ClaudeProof::NotCalled(why) => Err(anyhow::anyhow!(why))
             .context("the hook is in the settings and answers, but Claude Code does not call it")
-            .hint("`countersign doctor` says more; `countersign hook uninstall` takes it out"),
+            .hint("`countersign doctor` says more; `countersign hook uninstall` removes the hook"),
     }
 }
 
@@ -137,10 +137,10 @@ enum HookTokenFile {
 impl HookTokenFile {
     fn choose(args: &HookInstallArgs) -> anyhow::Result<Self> {
         if let Some(file) = &args.token_file {
-            ServerCredential::read(file)?;
+            read_credential(file)?;
             return Ok(Self::Given(std::path::absolute(file)?));
         }
-        if !args.server.as_deref().is_none_or(ConsentClient::is_on_this_machine) {
+        if !args.server.as_deref().is_none_or(is_on_this_machine) {
             return Ok(Self::None);
         }
         let file = agent_token_file(args.data.as_deref());
@@ -158,8 +158,8 @@ impl HookTokenFile {
 /// Makes the agent's token of this machine, unless there is one that is good.
 fn keep_agent_token(args: &HookInstallArgs, file: &Path) -> anyhow::Result<()> {
     let records = DatabaseArgs { data: args.data.clone(), database: args.database.clone() };
-    super::runtime()?.block_on(async {
-        if let Ok(known) = ServerCredential::read(file)
+    small_runtime()?.block_on(async {
+        if let Ok(known) = read_credential(file)
             && is_good(&records, &known).await
         {
             return Ok(());
@@ -265,7 +265,7 @@ impl EditableSettings {
         let settings = self.settings()?;
         let changed = change(&settings)
             .map_err(|why| anyhow::anyhow!("`{name}` holds no settings: {why}"))
-            .hint("mend it first; nothing was changed")?;
+            .hint("fix it first; nothing was changed")?;
         if changed == settings {
             output::line(&format!("`{name}` {already}; there is nothing to do."));
             return Ok(false);
@@ -346,7 +346,7 @@ impl EditableSettings {
         };
         parse_input(text)
             .map_err(|InvalidCall(why)| anyhow::anyhow!("`{}`: {why}", self.path.display()))
-            .hint("mend the file first; nothing was changed")
+            .hint("fix the file first; nothing was changed")
     }
 
     /// Replaces the file whole, if it still is the one that was shown.

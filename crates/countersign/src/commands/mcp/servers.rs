@@ -15,8 +15,9 @@ use crate::cli::{
     McpCommand, McpForgetArgs, McpListArgs, McpTrustArgs, McpWorkspaceArgs, SandboxSwitch,
 };
 use crate::commands::sandbox;
-use crate::commands::serve::{resolve_folder, runtime};
+use crate::commands::serve::resolve_folder;
 use crate::hint::{HintExt, HintedError};
+use crate::runtime::runtime;
 use crate::{data_paths, environment, output};
 
 /// Above this many characters a description is cut when it is shown once more.

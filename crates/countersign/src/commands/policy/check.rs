@@ -5,14 +5,16 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use countersign_client::evaluation::{CallRow, PolicyEvaluator};
 
-use super::{CallRow, PolicyEvaluator, view};
+use super::evaluator;
 use crate::cli::PolicyCheckArgs;
 use crate::hint::HintExt;
 use crate::output;
+use crate::terminal::verdict_view;
 
 pub(super) fn run(args: &PolicyCheckArgs) -> anyhow::Result<()> {
-    let judge = PolicyEvaluator::new(&args.rulings, args.mode)?;
+    let judge = evaluator(&args.rulings, args.mode)?;
     if let Some(file) = &args.jsonl {
         return rows(file, &judge);
     }
@@ -20,9 +22,9 @@ pub(super) fn run(args: &PolicyCheckArgs) -> anyhow::Result<()> {
     let row = CallRow::for_call(tool.unwrap_or_default(), input.unwrap_or_default());
     let judged = row.evaluate(&judge);
     if args.json {
-        output::line(&view::object(&row.id, &judged).to_string());
+        output::line(&verdict_view::object(&row.id, &judged).to_string());
     } else {
-        output::line(&view::sentence(&judged));
+        output::line(&verdict_view::sentence(&judged));
     }
     Ok(())
 }
@@ -44,7 +46,7 @@ fn rows(file: &Path, judge: &PolicyEvaluator) -> anyhow::Result<()> {
             continue;
         }
         let row = CallRow::read(&line);
-        let answer = view::object(&row.id, &row.evaluate(judge));
+        let answer = verdict_view::object(&row.id, &row.evaluate(judge));
         // Whoever feeds us line by line waits for the answer.
         let written = writeln!(out, "{answer}").and_then(|()| flush(&mut out, stdin));
         match written {

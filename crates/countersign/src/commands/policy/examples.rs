@@ -4,7 +4,7 @@ use countersign_core::VerdictAction;
 use countersign_core::rule::{RuleLayer, RuleSource, lint};
 use serde_json::json;
 
-use super::PolicyEvaluator;
+use super::evaluator;
 use crate::cli::PolicyTestArgs;
 use crate::hint::HintedError;
 use crate::output;
@@ -19,7 +19,7 @@ struct RuleTestReport {
 }
 
 pub(super) fn run(args: &PolicyTestArgs) -> anyhow::Result<()> {
-    let judge = PolicyEvaluator::new(&args.rulings, None)?;
+    let judge = evaluator(&args.rulings, None)?;
     let mut found = RuleTestReport::default();
     for layer in judge.terms().rules.layers() {
         found.look_at(layer);

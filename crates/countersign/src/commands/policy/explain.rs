@@ -1,15 +1,16 @@
 //! `policy explain`: a verdict in words.
 
+use countersign_client::evaluation::{CallEvaluation, CallRow};
 use countersign_core::{Explanation, ExplanationStyle, explain};
 use serde_json::json;
 
-use super::evaluator::CallEvaluation;
-use super::{CallRow, PolicyEvaluator, view};
+use super::evaluator;
 use crate::cli::PolicyExplainArgs;
 use crate::output;
+use crate::terminal::verdict_view;
 
 pub(super) fn run(args: &PolicyExplainArgs) -> anyhow::Result<()> {
-    let judge = PolicyEvaluator::new(&args.rulings, args.mode)?;
+    let judge = evaluator(&args.rulings, args.mode)?;
     let row = match (&args.command, &args.tool, &args.input) {
         (Some(command), ..) => {
             CallRow::for_call("Bash", &json!({ "command": command }).to_string())
@@ -22,7 +23,7 @@ pub(super) fn run(args: &PolicyExplainArgs) -> anyhow::Result<()> {
     let judged = row.evaluate(&judge);
     let proposals = judge.proposals(&judged);
     if args.json {
-        output::line(&view::detailed_object(&row.id, &judged, &proposals).to_string());
+        output::line(&verdict_view::detailed_object(&row.id, &judged, &proposals).to_string());
         return Ok(());
     }
     let CallEvaluation { call, plan, risk, verdict } = &judged;

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use countersign_client::evaluation::load_rule_file;
 use countersign_core::VerdictAction;
 use countersign_gate::{
     Gate, PastDecision, PolicySimulation, Project, SimulatedChange, SystemClock, VerdictTally,
 };
 use serde_json::{Value, json};
 
-use super::layers;
+use super::RULES_HINT;
 use crate::cli::PolicySimulateArgs;
-use crate::commands::serve::runtime;
 use crate::hint::HintExt;
+use crate::runtime::runtime;
 use crate::{data_paths, output};
 
 pub(super) fn run(args: &PolicySimulateArgs) -> anyhow::Result<()> {
@@ -31,7 +32,7 @@ async fn simulate(args: &PolicySimulateArgs) -> anyhow::Result<PolicySimulation>
     let database = data_paths::existing_database(&args.records)?;
     let book = data_paths::rulebook(args.records.data.as_deref());
     book.add_project(project.id.clone(), root);
-    let layer = layers::load_rule_file(&args.rules, &book.anchors(&project.id))?;
+    let layer = load_rule_file(&args.rules, &book.anchors(&project.id)).hint(RULES_HINT)?;
     if let Some(why) = layer.broken {
         bail!("the rules cannot be read: {why}");
     }

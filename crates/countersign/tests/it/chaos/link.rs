@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use countersign_api::socket::command::ClientCommand;
+use countersign_client::{ApiClient, ServerAddress, ServerCredential, ServerSocket, SocketMessage};
 use fastrand::Rng;
-use futures_util::{SinkExt, StreamExt};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::notes::{Notes, Reading};
 use crate::world::TOKEN;
@@ -28,7 +27,7 @@ pub(super) struct Door {
 }
 
 pub(super) struct Link {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: ServerSocket,
     has_resumed: bool,
 }
 
@@ -61,7 +60,7 @@ impl Door {
             let there: Vec<_> =
                 self.addresses.borrow_and_update().iter().flatten().cloned().collect();
             if let Some(address) = self.rng.choice(&there)
-                && let Ok(Ok((socket, _))) = timeout(GREETING, connect_async(agent(address))).await
+                && let Ok(Ok(socket)) = timeout(GREETING, client(address).open_socket()).await
             {
                 return Link { socket, has_resumed: false };
             }
@@ -71,13 +70,16 @@ impl Door {
     }
 }
 
-fn agent(address: &str) -> String {
-    format!("ws://{address}/api/terminal/ws/agent?token={TOKEN}")
+fn client(address: &str) -> ApiClient {
+    let address = ServerAddress::parse(&format!("http://{address}")).unwrap();
+    let credential = ServerCredential { token: TOKEN.into(), server_key: None };
+    ApiClient::new(address, "default", Some(credential)).unwrap()
 }
 
 impl Link {
     pub(super) async fn say(&mut self, command: &Value) -> Result<(), Gone> {
-        let sent = timeout(SILENCE, self.socket.send(Message::text(command.to_string()))).await;
+        let command = ClientCommand::deserialize(command).unwrap();
+        let sent = timeout(SILENCE, self.socket.send(&command)).await;
         sent.map_err(|_| Gone)?.map_err(|_| Gone)
     }
 
@@ -95,14 +97,14 @@ impl Link {
     }
 
     async fn next(&mut self) -> Result<Value, Gone> {
-        loop {
-            match timeout(SILENCE, self.socket.next()).await {
-                Ok(Some(Ok(Message::Text(text)))) => {
-                    return Ok(serde_json::from_str(&text).unwrap());
-                }
-                Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) | Err(_) => return Err(Gone),
-                Ok(Some(Ok(_))) => {}
+        match timeout(SILENCE, self.socket.next()).await {
+            Ok(Ok(Some(SocketMessage::Known(message)))) => {
+                Ok(serde_json::to_value(message).unwrap())
             }
+            Ok(Ok(Some(SocketMessage::Unknown(message)))) => {
+                panic!("the contract does not know this message: {message}")
+            }
+            Ok(Ok(None) | Err(_)) | Err(_) => Err(Gone),
         }
     }
 }

@@ -22,7 +22,7 @@ async fn a_full_disk_is_waited_for() {
 
     disk.fill();
     let said = waits.decide_in_vain().await;
-    assert!(said.contains("no room") && said.contains("nothing was changed"), "{said}");
+    assert!(said.contains("is full") && said.contains("nothing was changed"), "{said}");
     place.give_the_word();
     server.says("this waits for it");
     assert_eq!(place.marks("a"), 1, "it had started before");
@@ -30,7 +30,7 @@ async fn a_full_disk_is_waited_for() {
     newcomer.send(json!({"command": "run", "prompt": "mark c"})).await;
     let failed = soon(newcomer.until_result()).await;
     assert_eq!(failed["content"]["code"], "store", "{failed}");
-    assert!(failed.to_string().contains("no room"), "{failed}");
+    assert!(failed.to_string().contains("is full"), "{failed}");
     assert_eq!(waiting(&server).await, ["mark b"], "it still waits");
     assert_eq!((place.marks("b"), place.marks("c")), (0, 0));
 

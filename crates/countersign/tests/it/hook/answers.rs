@@ -68,7 +68,7 @@ fn a_tool_nobody_knows_asks_and_one_that_asks_itself_gets_no_answer() {
 }
 
 #[test]
-fn floors_and_denials_hold_in_every_mode() {
+fn denials_hold_in_every_mode() {
     let world = World::new();
     let config = world.home.path().join(".config/countersign");
     std::fs::create_dir_all(&config).unwrap();

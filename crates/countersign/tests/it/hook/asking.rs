@@ -34,6 +34,7 @@ async fn a_call_is_handed_in_waited_for_and_its_result_reported_once() {
         json!({
             "tool_name": "Write", "tool_input": input, "session_id": SESSION,
             "tool_use_id": "toolu_1", "cwd": world.work(), "wait_seconds": null,
+            "mode": "default",
         })
     );
     let mut done = world.write();

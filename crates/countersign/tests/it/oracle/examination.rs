@@ -11,6 +11,9 @@ use super::trace::{TraceLeave, find_unpredicted};
 use super::verdict::{AllowedCommand, OracleMode};
 use super::world::{MARKS, World, WorldSide};
 
+/// How often a difference between the sides has to show again.
+const STEADY: usize = 12;
+
 const SIDES: [WorldSide; 2] = [WorldSide::First, WorldSide::Second];
 
 /// What a command did that nobody was asked about.
@@ -127,8 +130,10 @@ impl<'a> Examiner<'a> {
         if first.is_stopped() || self.same_output(&first, &second) {
             return conclude(&first);
         }
-        // What differs by itself says nothing; what differs only between the sides has read them.
-        let is_steady = (0..2).all(|_| {
+        // What differs by itself says nothing; what differs only between the sides has read them. How
+        // much `grep -r` complains of before `head` has closed its pipe is chance, and may be the same
+        // chance a few times.
+        let is_steady = (0..STEADY).all(|_| {
             [(WorldSide::First, &first), (WorldSide::Second, &second)].iter().all(|(side, seen)| {
                 self.world.restore(*side);
                 self.same_output(&self.run_fresh(command, by, *side, false).0, seen)
