@@ -119,7 +119,7 @@ test("what another program asks is decided from any view, and the program gets i
   await card.getByText("asked by another agent (API)").waitFor();
   await page.getByRole("button", { name: /touch made-by-the-caller.*Waiting/ }).waitFor();
   await page.screenshot({ path: join(RESULTS, "caller-card.png") });
-  const waiting = rest(world, "GET", `tools/${id}?wait_seconds=60`);
+  const waiting = rest(world, "GET", `tools/${id}?wait_seconds=60&known_status=awaiting_approval`);
   await decide(page, "Approve");
   assert.equal((await waiting).status, "approved");
   await page.getByRole("button", { name: /touch made-by-the-caller.*Approved where: Caller \(API\)/ }).waitFor();
@@ -137,7 +137,7 @@ test("what another program asks can be rejected, and it reads why", async (t) =>
   const { tool_id: id } = await rest(world, "POST", "tools/calls", call);
   await dialog(page, "Bash").waitFor();
   await decide(page, "Reject", "keep it");
-  const { status, error } = await rest(world, "GET", `tools/${id}?wait_seconds=60`);
+  const { status, error } = await rest(world, "GET", `tools/${id}?wait_seconds=60&known_status=awaiting_approval`);
   assert.deepEqual([status, error], ["rejected", "User rejected: keep it"]);
 });
 

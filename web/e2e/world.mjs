@@ -119,7 +119,9 @@ export async function connectClient(t, world, id, more = "") {
     signal: ending.signal,
   });
   if (!response.ok) throw new Error(`the stream was answered ${response.status}`);
-  const events = eventsOf(response.body);
+  // Piped here, not at the first `next`: a body that nobody has locked is cancelled when its response is
+  // collected as garbage.
+  const events = eventsOf(response.body.pipeThrough(new TextDecoderStream()));
   const next = async (name) => {
     for (;;) {
       const { value, done: isOver } = await events.next();
@@ -130,9 +132,9 @@ export async function connectClient(t, world, id, more = "") {
   return { next, leave: () => ending.abort() };
 }
 
-async function* eventsOf(body) {
+async function* eventsOf(chunks) {
   let text = "";
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of chunks) {
     text += chunk;
     const blocks = text.split("\n\n");
     text = blocks.pop();

@@ -1462,6 +1462,7 @@ export interface components {
              * @description How long to wait for a decision, in seconds; not at all unless said.
              */
             wait_seconds?: number | null;
+            mode?: components["schemas"]["RunMode"] | null;
         };
         /**
          * @description A message of a person, and how to run it.
@@ -1994,7 +1995,7 @@ export interface components {
             hint: string | null;
         };
         /**
-         * @description What becomes of calls that would ask. Denials and floors hold in every mode.
+         * @description What becomes of calls that would ask. Denials, hard ones included, hold in every mode.
          * @enum {string}
          */
         RunMode: "plan" | "default" | "acceptEdits" | "dontAsk";
@@ -2638,7 +2639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2763,7 +2764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2841,7 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2928,7 +2929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3022,7 +3023,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3101,7 +3102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3201,7 +3202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3277,7 +3278,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3357,7 +3358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3467,7 +3468,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3547,7 +3548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3654,7 +3655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3733,7 +3734,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3867,7 +3868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3942,7 +3943,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4021,7 +4022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4127,7 +4128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4224,7 +4225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4321,7 +4322,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4424,7 +4425,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4518,7 +4519,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4598,7 +4599,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4705,7 +4706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4781,7 +4782,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4889,7 +4890,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4967,7 +4968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5046,7 +5047,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5164,7 +5165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5198,6 +5199,11 @@ export interface operations {
             query?: {
                 /** @description Waits until the call leaves the state it is in, so many seconds at the most. */
                 wait_seconds?: number;
+                /**
+                 * @description The status that whoever asks has seen. If the call has another one by now, the answer comes at once:
+                 *     a decision may have come just before the question.
+                 */
+                known_status?: components["schemas"]["CallStatus"];
             };
             header?: never;
             path: {
@@ -5243,7 +5249,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5323,7 +5329,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5430,7 +5436,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5537,7 +5543,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5640,7 +5646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5720,7 +5726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5874,7 +5880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such thing in this project. */
+            /** @description The project has no such resource. */
             404: {
                 headers: {
                     [name: string]: unknown;

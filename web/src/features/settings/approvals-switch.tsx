@@ -98,7 +98,7 @@ function ConfirmOff({ name, onClose, onConfirm }: { name: string; onClose: () =>
           that chooses “Review &amp; Approve” still asks.
         </p>
         <ul>
-          <li>What rules and floors deny still does not run.</li>
+          <li>What rules and hard denials forbid still does not run.</li>
           <li>Rules that say “ask” still ask.</li>
           <li>Every call is recorded, and so is this change, with your name.</li>
           <li>What waits now goes on waiting.</li>
