@@ -96,6 +96,11 @@ pub enum Effect {
         /// The words it is started with.
         argv: Vec<String>,
     },
+    /// Reads from a service, with the person's credentials.
+    RemoteRead {
+        /// The program that does it.
+        program: String,
+    },
     /// Starts another agent.
     SpawnAgent {
         /// Which one.
@@ -132,6 +137,7 @@ impl Effect {
             | Self::Env { .. }
             | Self::Exec { .. }
             | Self::ReadsByName { .. }
+            | Self::RemoteRead { .. }
             | Self::SpawnAgent { .. }
             | Self::RunsLater { .. }
             | Self::LeavesSandbox
@@ -152,6 +158,7 @@ impl Effect {
             | Self::Env { .. }
             | Self::Exec { .. }
             | Self::ReadsByName { .. }
+            | Self::RemoteRead { .. }
             | Self::SpawnAgent { .. }
             | Self::RunsLater { .. }
             | Self::LeavesSandbox

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::path_class::{SensitiveKind, WorkspaceSide, is_public};
+use crate::program_verbs::find_verb;
 use crate::{Effect, EffectTarget};
 
 /// How much harm a call can do if it turns out to be wrong.
@@ -64,12 +65,9 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         Effect::Net { host: Some(host) } => (Risk::High, format!("talks to `{host}`")),
         Effect::Net { host: None } => (Risk::High, "uses the network".to_owned()),
         Effect::Env { name } => (Risk::High, format!("sets `{name}` for the programs that follow")),
-        Effect::Exec { argv, .. } if build_commands::is_build_command(argv) => {
-            (Risk::Medium, "runs the project's own build or tests".to_owned())
-        }
-        Effect::Exec { argv, .. } => {
-            let program = argv.first().map_or("a program", String::as_str);
-            (Risk::High, format!("runs `{program}`"))
+        Effect::Exec { argv, .. } => executing(argv),
+        Effect::RemoteRead { program } => {
+            (Risk::Medium, format!("`{program}` reads from a service with your credentials"))
         }
         Effect::ReadsByName { argv } => {
             let program = argv.first().map_or("a program", String::as_str);
@@ -83,6 +81,19 @@ pub fn factor(effect: &Effect) -> (Risk, String) {
         Effect::LeavesSandbox => (Risk::High, "leaves the sandbox".to_owned()),
         Effect::Forbidden { why } | Effect::Opaque { why } => (Risk::High, why.clone()),
     }
+}
+
+/// A program that is not proven: what its sub-command is known for, or that nothing is known.
+fn executing(argv: &[String]) -> (Risk, String) {
+    if build_commands::is_build_command(argv) {
+        return (Risk::Medium, "runs the project's own build or tests".to_owned());
+    }
+    let words: Vec<_> = argv.iter().map(String::as_str).collect();
+    if let Some(verb) = find_verb(&words) {
+        return verb.factor();
+    }
+    let program = words.first().unwrap_or(&"a program");
+    (Risk::High, format!("runs `{program}`"))
 }
 
 fn reading(target: &EffectTarget) -> (Risk, String) {

@@ -34,7 +34,10 @@ pub use pattern::{BadRule, FileAccess, RulePattern};
 pub use set::{RuleLayer, RuleSet};
 pub use typed_rule::ArgvPattern;
 
-pub(crate) use command::{LiteralCommand, redirects, runs_what_it_is_given, spellings, token_runs};
+pub(crate) use command::{
+    LiteralCommand, redirects, redirects_to_file, runs_what_it_is_given, sees_through, spellings,
+    token_runs,
+};
 pub(crate) use command_prefix::prefix_len;
 pub(crate) use pattern::{COMMAND_TOOLS, WRITERS, matches_wildcard, names_tool};
 

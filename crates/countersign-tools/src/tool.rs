@@ -104,6 +104,7 @@ impl VerifiedPermit {
             | Effect::Env { .. }
             | Effect::Exec { .. }
             | Effect::ReadsByName { .. }
+            | Effect::RemoteRead { .. }
             | Effect::SpawnAgent { .. }
             | Effect::RunsLater { .. }
             | Effect::LeavesSandbox

@@ -4,6 +4,8 @@
 //! lies in the workspace for everyone to see. A flag that could bring code or settings from
 //! elsewhere makes it any other program again, so flags are listed, and values are plain.
 
+use crate::program_verbs::is_outward_name;
+
 /// Commands, by their first words. What is before `:` must match word by word; after it come further
 /// flags that are harmless for this command, those with `=` with a plain value.
 const COMMANDS: &[&str] = &[
@@ -198,35 +200,6 @@ const USUAL: &[&str] = &[
     "watch",
 ];
 
-/// Words for work that reaches beyond the project, or cannot be taken back, whatever stands before them.
-const OUTWARD: &[&str] = &[
-    "apply",
-    "database",
-    "db",
-    "delete",
-    "deploy",
-    "destroy",
-    "drop",
-    "install",
-    "migrate",
-    "migration",
-    "migrations",
-    "prod",
-    "production",
-    "provision",
-    "publish",
-    "purge",
-    "push",
-    "release",
-    "reset",
-    "rollback",
-    "seed",
-    "ship",
-    "uninstall",
-    "upload",
-    "wipe",
-];
-
 /// Whether what a runner is told to run is called as builds and tests are: a script can do anything,
 /// and `deploy` says that it does.
 fn names_usual_work(words: &[&str], rest: &[String]) -> bool {
@@ -236,18 +209,16 @@ fn names_usual_work(words: &[&str], rest: &[String]) -> bool {
             named.next().is_none_or(is_usual)
         }
         ["make"] => named.all(|word| is_usual(word) || word.bytes().all(|b| b.is_ascii_digit())),
-        ["tox" | "nox" | "ninja"] | ["cmake", "--build"] => !rest.iter().any(|it| is_outward(it)),
+        ["tox" | "nox" | "ninja"] | ["cmake", "--build"] => {
+            !rest.iter().any(|it| is_outward_name(it))
+        }
         _ => true,
     }
 }
 
 fn is_usual(name: &str) -> bool {
     let first = segments(name).next().unwrap_or_default();
-    USUAL.contains(&first.to_lowercase().as_str()) && !is_outward(name)
-}
-
-fn is_outward(name: &str) -> bool {
-    segments(name).any(|segment| OUTWARD.contains(&segment.to_lowercase().as_str()))
+    USUAL.contains(&first.to_lowercase().as_str()) && !is_outward_name(name)
 }
 
 fn segments(name: &str) -> impl Iterator<Item = &str> {

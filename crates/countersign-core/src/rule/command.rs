@@ -216,7 +216,7 @@ pub(crate) struct LiteralCommand {
 impl LiteralCommand {
     /// Returns nothing where no such rule covers a part, whatever it says.
     pub(crate) fn from_part(part: &CommandPart) -> Option<Self> {
-        let transparent = |wrapper: &String| TRANSPARENT.contains(&wrapper.as_str());
+        let transparent = |wrapper: &String| sees_through(wrapper);
         let known =
             |word: &CommandWord| !word.expanded && matches!(word.value, WordValue::Literal(_));
         if part.argv.is_empty()
@@ -259,9 +259,25 @@ fn by_name(words: &[&str]) -> String {
     collapse_blanks(&words.join(" "))
 }
 
+/// Whether a rule that allows a command also allows it inside this wrapper.
+pub(crate) fn sees_through(wrapper: &str) -> bool {
+    TRANSPARENT.contains(&wrapper)
+}
+
 /// Whether a part redirects: its files are judged as files, not as part of the command.
 pub(crate) fn redirects(part: &CommandPart) -> bool {
     part.text.contains(['<', '>'])
+}
+
+/// Whether a part seems to redirect to or from a file: `2>&1` and `2> /dev/null` do not.
+///
+/// Good enough to offer a rule, which is then tried on the call itself.
+pub(crate) fn redirects_to_file(part: &CommandPart) -> bool {
+    let mut text: String = part.text.split_whitespace().collect();
+    for harmless in ["2>&1", "1>&2", ">&2", "&>/dev/null", "2>/dev/null", ">/dev/null"] {
+        text = text.replace(harmless, "");
+    }
+    text.contains(['<', '>'])
 }
 
 /// Whether a command runs code or a program that stands in its own arguments.

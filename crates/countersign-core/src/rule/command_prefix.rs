@@ -1,30 +1,18 @@
 //! The start of a command: the words that say what it does, before those that say to what.
 
-/// Programs whose second word says what they do, and those whose third does.
-const WITH_SUBCOMMAND: &[&str] = &[
-    "biome", "bun", "cabal", "cargo", "cmake", "deno", "dotnet", "go", "gradle", "just", "make",
-    "mix", "mvn", "npm", "nox", "pnpm", "rake", "ruff", "stack", "swift", "tox", "yarn", "zig",
-];
-const WITH_THIRD: &[(&str, &str)] = &[
-    ("npm", "run"),
-    ("pnpm", "run"),
-    ("yarn", "run"),
-    ("bun", "run"),
-    ("python", "-m"),
-    ("python3", "-m"),
-    ("cargo", "nextest"),
-];
+use crate::program_verbs::find_verb;
 
-/// How many words say what a command does.
+/// Modules of an interpreter are named by its third word.
+const WITH_MODULE: &[(&str, &str)] = &[("python", "-m"), ("python3", "-m")];
+
+/// Returns how many words say what a command does.
 pub(crate) fn prefix_len(words: &[&str]) -> usize {
     let first = words.first().copied().unwrap_or_default();
     let second = words.get(1).copied().unwrap_or_default();
-    let wanted = if WITH_THIRD.contains(&(first, second)) {
+    let wanted = if WITH_MODULE.contains(&(first, second)) {
         3
-    } else if WITH_SUBCOMMAND.contains(&first) && !second.starts_with('-') {
-        2
     } else {
-        1
+        find_verb(words).map_or(1, |verb| verb.words)
     };
     wanted.min(words.len())
 }

@@ -51,6 +51,10 @@ pub(super) fn check(
         // A time zone may be a file, which is opened.
         "moment" => !text.contains("TZ="),
         "port" => is_port(text),
+        // Below the service that the program is set up for, not an address of its own.
+        "endpoint" => !text.contains("://") && !text.starts_with("//") && !text.contains('@'),
+        "getmethod" => text.eq_ignore_ascii_case("get"),
+        "accept" => text.to_ascii_lowercase().starts_with("accept:") && !text.contains('\n'),
         "shown" => variable::may_be_shown(text),
         "nowhere" => matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr"),
         "jsontool" => text == "json.tool",

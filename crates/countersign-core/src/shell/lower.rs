@@ -14,6 +14,7 @@ pub(super) use self::part_draft::PartDraft;
 pub(super) use self::sequence::ExitStates;
 use super::canonical::CanonicalScript;
 use super::command_judgement::CommandJudgement;
+use super::quoted_document;
 use super::shell_state::ShellState;
 use super::syntax::{self, ParsedSource};
 use super::text_guard::{self, StackDemand};
@@ -145,6 +146,7 @@ impl<'a> CommandLowerer<'a> {
                 state,
             );
         }
+        let text = &*quoted_document::inline_quoted_documents(text);
         let parsed = text_guard::admit(text).and_then(|_| syntax::parse(text));
         match parsed {
             Err(why) => self.lower_unparsed(text, why, state),

@@ -1,4 +1,5 @@
-//! The read-only programs, as data. Adding one is adding an entry with its examples.
+//! Programs that are proven to only read. The forms are data: the files in `programs/`, which the build
+//! script makes tables of.
 //!
 //! Left out on purpose: network tools, interpreters, pagers, whatever shows the environment,
 //! options that write, run or read a list of further files, and options that follow links while
@@ -6,10 +7,11 @@
 //! `yarn`, `pnpm`, `go`), so a version is proven only of the program itself.
 
 mod find;
+mod form_tables;
 mod found_names;
 mod git;
-mod programs;
 
+use self::form_tables::{FORMS, GIT_FORMS};
 pub(super) use self::found_names::found_names;
 use super::CommandWord;
 use super::argument_grammar::{self, ProgramSpec};
@@ -28,7 +30,7 @@ pub(super) enum ReadOnlyProof {
 
 /// Returns whether a listed program is one that the shell does itself.
 pub(super) fn is_builtin(name: &str) -> bool {
-    programs::ALL.iter().any(|entry| entry.builtin && entry.names.contains(&name))
+    FORMS.iter().any(|entry| entry.builtin && entry.names.contains(&name))
 }
 
 /// Looks a call up.
@@ -36,7 +38,7 @@ pub(super) fn prove(name: &str, args: &[CommandWord], view: MachineView<'_>) -> 
     match name {
         "find" => proof(find::prove_find(args, view)),
         "git" => proof(git::prove_git(args, view)),
-        _ => first_that_fits(programs::ALL, name, args, view),
+        _ => first_that_fits(FORMS, name, args, view),
     }
 }
 
@@ -52,10 +54,15 @@ fn first_that_fits(
     view: MachineView<'_>,
 ) -> ReadOnlyProof {
     let mut found = ReadOnlyProof::Unlisted;
-    let fitting = |entry: &&ProgramSpec| entry.names.contains(&name) && entry.is_meant(args);
-    for entry in entries.iter().filter(fitting) {
-        match argument_grammar::apply(entry, args, view) {
-            Ok(effects) => return ReadOnlyProof::Reads(effects),
+    for entry in entries.iter().filter(|entry| entry.names.contains(&name)) {
+        let Some(args) = entry.without_command(args).filter(|args| entry.is_meant(args)) else {
+            continue;
+        };
+        match argument_grammar::apply(entry, &args, view) {
+            Ok(mut effects) => {
+                effects.extend(entry.remote_effect(name));
+                return ReadOnlyProof::Reads(effects);
+            }
             Err(_) if entry.may_change => {}
             Err(why) => found = ReadOnlyProof::Unproven(why),
         }
@@ -65,7 +72,7 @@ fn first_that_fits(
 
 #[cfg(test)]
 pub(super) fn examples() -> impl Iterator<Item = (&'static str, bool)> {
-    let entries = programs::ALL.iter().chain(git::ALL);
+    let entries = FORMS.iter().chain(GIT_FORMS);
     entries.flat_map(|entry| {
         let ok = entry.ok.iter().map(|example| (*example, true));
         ok.chain(entry.not.iter().map(|example| (*example, false)))
@@ -74,5 +81,5 @@ pub(super) fn examples() -> impl Iterator<Item = (&'static str, bool)> {
 
 #[cfg(test)]
 pub(super) fn names() -> std::collections::BTreeSet<&'static str> {
-    programs::ALL.iter().flat_map(|entry| entry.names).copied().collect()
+    FORMS.iter().flat_map(|entry| entry.names).copied().collect()
 }

@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Program, String> {
 
 fn check(tokens: &[Token]) -> Result<(), String> {
     let (mut parens, mut blocks, mut costly) = (0_usize, 0_usize, 0_usize);
-    for token in tokens {
+    for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Operator(operator, _) => match operator.as_str() {
                 "(" => parens += 1,
@@ -39,7 +39,7 @@ fn check(tokens: &[Token]) -> Result<(), String> {
                 }
                 "{" | "if" | "do" | "[[" => blocks += 1,
                 "}" | "fi" | "done" | "esac" | "]]" => blocks = blocks.saturating_sub(1),
-                number if is_long_number(number) => {
+                number if is_long_number(number) && is_redirection(tokens.get(at + 1)) => {
                     return Err("it holds a number too long for a file descriptor".to_owned());
                 }
                 _ => {}
@@ -54,6 +54,10 @@ fn check(tokens: &[Token]) -> Result<(), String> {
 
 fn is_long_number(word: &str) -> bool {
     word.len() > MAX_DIGITS && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_redirection(token: Option<&Token>) -> bool {
+    matches!(token, Some(Token::Operator(operator, _)) if operator.starts_with(['<', '>']))
 }
 
 /// A text with the tree parsed from it.
@@ -91,6 +95,8 @@ mod tests {
         assert!(parse("( ( ls ) )").is_ok());
         assert!(parse(&"(".repeat(60)).is_err());
         assert!(parse("ls 99999999999>f").is_err());
+        assert!(parse("ls 99999999999 >f").is_err());
+        assert!(parse("git show 36962701 | head").is_ok());
         assert!(parse("git log &&& rm x").is_err());
     }
 }

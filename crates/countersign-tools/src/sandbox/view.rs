@@ -102,7 +102,9 @@ impl ChildView {
                     self.moved.extend([path(from), path(to)]);
                 }
                 Effect::Net { host: Some(host) } => self.network = self.network.and(host),
-                Effect::Net { host: None } => self.network = NetworkAccess::Public,
+                Effect::Net { host: None } | Effect::RemoteRead { .. } => {
+                    self.network = NetworkAccess::Public;
+                }
                 Effect::Env { .. }
                 | Effect::Exec { .. }
                 | Effect::ReadsByName { .. }

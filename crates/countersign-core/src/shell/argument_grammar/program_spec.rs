@@ -1,11 +1,22 @@
 //! An entry: what a program may be given, as data.
 
+use std::borrow::Cow;
+
 use super::super::CommandWord;
+use crate::Effect;
+use crate::program_verbs::count_globals;
 
 /// What a program may be given.
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the program's file")]
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct ProgramSpec {
     pub(in super::super) names: &'static [&'static str],
+    /// The sub-commands it is for, of one or more words; none for the program itself.
+    pub(in super::super) commands: &'static [&'static str],
+    /// Options that may stand before the sub-command.
+    pub(in super::super) globals: &'static str,
+    /// Whether it also reads from a service with the person's credentials.
+    pub(in super::super) reads_remotely: bool,
     pub(in super::super) options: &'static str,
     pub(in super::super) operands: &'static str,
     /// Options that make the first operand one like the rest (`grep -e`).
@@ -76,6 +87,9 @@ pub(in super::super) const fn entry(
 ) -> ProgramSpec {
     ProgramSpec {
         names,
+        commands: &[],
+        globals: "",
+        reads_remotely: false,
         options,
         operands,
         first_like_rest: "",
@@ -96,6 +110,18 @@ pub(in super::super) const fn entry(
 }
 
 impl ProgramSpec {
+    pub(in super::super) const fn commands(
+        self,
+        commands: &'static [&'static str],
+        globals: &'static str,
+    ) -> Self {
+        Self { commands, globals, ..self }
+    }
+
+    pub(in super::super) const fn remote_read(self) -> Self {
+        Self { reads_remotely: true, ..self }
+    }
+
     pub(in super::super) const fn first_like_rest(self, with: &'static str) -> Self {
         Self { first_like_rest: with, ..self }
     }
@@ -150,6 +176,35 @@ impl ProgramSpec {
 
     pub(in super::super) const fn builtin(self) -> Self {
         Self { builtin: true, ..self }
+    }
+
+    /// Returns the arguments without the sub-command that this entry is for; none if they have another.
+    ///
+    /// Options before it are arguments like those behind it.
+    pub(in super::super) fn without_command<'a>(
+        &self,
+        args: &'a [CommandWord],
+    ) -> Option<Cow<'a, [CommandWord]>> {
+        if self.commands.is_empty() {
+            return Some(Cow::Borrowed(args));
+        }
+        let words: Vec<_> = args.iter().map(CommandWord::effective_text).collect();
+        let before = count_globals(&words, self.globals);
+        let (globals, rest) = args.split_at_checked(before)?;
+        let is_next = |command: &&&str| {
+            let mut written = rest.iter();
+            let is_it =
+                |word: &CommandWord, name: &str| !word.expanded && word.literal() == Some(name);
+            command.split(' ').all(|name| written.next().is_some_and(|word| is_it(word, name)))
+        };
+        let command = self.commands.iter().find(is_next)?;
+        let behind = rest.get(command.split(' ').count()..).unwrap_or_default();
+        Some(Cow::Owned([globals, behind].concat()))
+    }
+
+    /// Returns that it reads from a service, if it does.
+    pub(in super::super) fn remote_effect(&self, program: &str) -> Option<Effect> {
+        self.reads_remotely.then(|| Effect::RemoteRead { program: program.to_owned() })
     }
 
     /// Returns whether the arguments look like the way of use that this entry is for.

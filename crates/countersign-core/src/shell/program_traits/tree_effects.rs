@@ -47,9 +47,9 @@ fn all_gone(gone: &EffectTarget, view: MachineView<'_>) -> Vec<Effect> {
     let machine = view.machine();
     match machine.kind(&gone.path) {
         Some(TreeKind::Folder) | None => {}
-        Some(TreeKind::Missing | TreeKind::File | TreeKind::Link | TreeKind::Other) => {
-            return gone_alone(gone);
-        }
+        // By the time it runs there may be a folder of that name.
+        Some(TreeKind::Missing) => return vec![Effect::DeleteAll(gone.clone())],
+        Some(TreeKind::File | TreeKind::Link | TreeKind::Other) => return gone_alone(gone),
     }
     let above = machine.target(&gone.path, "..").map(|above| above.place.side);
     let is_root = above != Some(gone.place.side);

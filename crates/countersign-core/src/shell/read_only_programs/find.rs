@@ -3,7 +3,7 @@
 use super::super::argument_grammar;
 use super::super::machine_view::MachineView;
 use super::super::{CommandWord, TreeEntry, TreeKind, WordValue, argument_kinds};
-use super::programs;
+use super::FORMS;
 use crate::{Effect, EffectTarget, WorkspaceSide};
 
 /// What the operands of a program have to be that is run on what was found: files, or any text.
@@ -252,7 +252,7 @@ pub(super) fn run_on_found(
     let takes_files = |entry: &&argument_grammar::ProgramSpec| {
         entry.names.contains(&name) && TAKE_FILES.contains(&entry.operands)
     };
-    let entry = programs::ALL.iter().find(takes_files);
+    let entry = FORMS.iter().find(takes_files);
     let entry =
         entry.ok_or_else(|| format!("`{name}` is not known to only read what it is given"))?;
     if view.machine().trusted_program(name).is_none() {

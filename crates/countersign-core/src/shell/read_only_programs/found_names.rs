@@ -3,7 +3,7 @@
 use super::super::argument_grammar;
 use super::super::machine_view::MachineView;
 use super::super::{CommandWord, WordValue};
-use super::{find, programs};
+use super::{FORMS, find};
 use crate::Effect;
 
 /// Options with which `grep` prints names and nothing else, each as it was found below a folder.
@@ -53,7 +53,7 @@ fn searched_names(
     taker: &[CommandWord],
     view: MachineView<'_>,
 ) -> Option<FoundNames> {
-    let entry = programs::ALL.iter().find(|entry| entry.names.contains(&name))?;
+    let entry = FORMS.iter().find(|entry| entry.names.contains(&name))?;
     let given = argument_grammar::sort_arguments(entry, args, view).ok()?;
     let (known, lists) = match name {
         "rg" => (RG, given.has_one_of("-l --files-with-matches --files-without-match")),

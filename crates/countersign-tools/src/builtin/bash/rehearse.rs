@@ -82,7 +82,7 @@ fn leaves(effect: &Effect) -> Option<&'static str> {
     let outside = |target: &EffectTarget| target.place.side == WorkspaceSide::Outside;
     let is_secret = |target: &EffectTarget| target.place.special == Some(SensitiveKind::Secret);
     match effect {
-        Effect::Net { .. } => Some("it reaches the network"),
+        Effect::Net { .. } | Effect::RemoteRead { .. } => Some("it reaches the network"),
         Effect::LeavesSandbox => Some("it asks to run outside the sandbox"),
         Effect::SpawnAgent { .. } => Some("it starts another agent"),
         Effect::Forbidden { .. } => Some("it does what is never allowed"),

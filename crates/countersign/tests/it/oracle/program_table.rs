@@ -1,14 +1,16 @@
-//! The programs that are known to only read, with their options: from the table's source, and from what
-//! each installed program says of itself.
+//! The programs that are known to only read, with their options: from the files that describe them, and from
+//! what each installed program says of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use toml::{Table, Value};
+
 use super::process::{PATH, clean_command, run_to_end};
 use super::settings::repository;
 
-/// The folder in which the table's entries are written, read as text.
-const TABLE: &str = "crates/countersign-core/src/shell/table";
+/// The folder of the files that describe programs.
+const FILES: &str = "crates/countersign-core/programs";
 
 /// Programs that are tried whatever the table says.
 const ALWAYS: &[&str] = &[
@@ -48,9 +50,9 @@ pub(super) struct ProgramTable {
 }
 
 impl ProgramTable {
-    /// Reads the table's source and asks every program of it that is installed.
+    /// Reads the files and asks every program of them that is installed.
     pub(super) fn read() -> Self {
-        let mut programs = read_entries("programs.rs");
+        let (mut programs, git_commands) = read_forms();
         for name in ALWAYS {
             programs.entry((*name).to_owned()).or_default();
         }
@@ -59,40 +61,69 @@ impl ProgramTable {
             let told = ask_for_options(&[&name, "--help"]);
             ProgramOptions::new(name, listed, told)
         });
-        let git_commands = read_entries("git.rs").into_iter().map(|(name, listed)| {
+        let git_commands = git_commands.into_iter().map(|(name, listed)| {
             let words: Vec<_> = ["git"].into_iter().chain(name.split(' ')).chain(["-h"]).collect();
             let told = ask_for_options(&words);
             ProgramOptions::new(name, listed, told)
         });
-        let mut git_commands: Vec<_> = git_commands.collect();
-        if git_commands.is_empty() {
-            let names = [
-                "status", "log", "diff", "show", "branch", "grep", "ls-files", "blame", "cat-file",
-            ];
-            let bare = names
-                .map(|name| ProgramOptions::new(name.to_owned(), BTreeSet::new(), BTreeSet::new()));
-            git_commands.extend(bare);
-        }
         let programs: Vec<_> = programs.collect();
         let readers = programs.iter().filter(|it| ALWAYS.contains(&it.name.as_str()));
-        Self { readers: readers.cloned().collect(), programs, git_commands }
+        Self { readers: readers.cloned().collect(), git_commands: git_commands.collect(), programs }
     }
 }
 
-/// Returns the names and options of the entries in one file, as far as they are plain text there.
-fn read_entries(file: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let text = fs::read_to_string(repository().join(TABLE).join(file)).unwrap_or_default();
-    for entry in text.split("entry(&[").skip(1) {
-        let Some((names, rest)) = entry.split_once(']') else { continue };
-        let options = rest.split('"').nth(1).unwrap_or_default();
-        let options = options.split_whitespace().filter(|it| it.starts_with('-'));
-        let options: BTreeSet<_> = options.map(str::to_owned).collect();
-        for name in names.split('"').skip(1).step_by(2) {
-            entries.entry(name.to_owned()).or_default().extend(options.clone());
+type OptionsByName = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the options of all forms: by program, and for git by its commands.
+///
+/// Forms of other programs' sub-commands are left out: those programs talk to a service.
+fn read_forms() -> (OptionsByName, OptionsByName) {
+    let (mut programs, mut git_commands) = (OptionsByName::new(), OptionsByName::new());
+    for file in fs::read_dir(repository().join(FILES)).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let file: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let is_git = path.file_stem().is_some_and(|name| name == "git");
+        for form in file.get("form").and_then(Value::as_array).into_iter().flatten() {
+            let commands = texts(form.get("commands"));
+            let names = match (is_git, commands.is_empty()) {
+                (true, _) => commands,
+                (false, true) => texts(form.get("programs").or(file.get("programs"))),
+                (false, false) => continue,
+            };
+            let options = form.get("options").and_then(Value::as_str).unwrap_or_default();
+            let options = expand_options(options, &file);
+            let table = if is_git { &mut git_commands } else { &mut programs };
+            for name in names {
+                table.entry(name).or_default().extend(options.clone());
+            }
         }
     }
-    entries
+    assert!(programs.len() > 80 && git_commands.len() > 25, "the files were not understood");
+    assert!(git_commands["log"].len() > 100, "shared options were not understood");
+    (programs, git_commands)
+}
+
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    list.map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+/// Returns single options; `@name` stands for those that the file lists under `[shared]`.
+fn expand_options(options: &str, file: &Table) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for word in options.split_whitespace() {
+        match word.strip_prefix('@') {
+            Some(name) => {
+                let shared = file["shared"][name].as_str().unwrap();
+                found.extend(expand_options(shared, file));
+            }
+            None => drop(found.insert(word.to_owned())),
+        }
+    }
+    found
 }
 
 /// Returns the options in a program's own help: `-x`, `--long`, `--long=` where a value follows.

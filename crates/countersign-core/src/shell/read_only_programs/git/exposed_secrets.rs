@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::super::CommandWord;
 use super::super::super::machine_view::MachineView;
-use super::ALL;
+use super::super::GIT_FORMS;
 use crate::{Effect, EffectTarget, SensitiveKind, WorkspaceSide};
 
 /// Long options with which contents are shown, or searched, whatever else is given.
@@ -192,7 +192,7 @@ fn name_of(word: &str) -> &str {
 
 /// Whether an option of a command takes the next word as its value.
 fn takes_next(command: &str, option: &str) -> bool {
-    let listed = ALL.iter().filter(|entry| entry.names.contains(&command));
+    let listed = GIT_FORMS.iter().filter(|entry| entry.names.contains(&command));
     let listed = listed.flat_map(|entry| entry.options.split(' '));
     let takes = |name: &str| {
         listed.clone().any(|item| item.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
