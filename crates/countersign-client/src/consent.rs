@@ -39,6 +39,8 @@ pub struct ConsentRequest {
     pub cwd: PathBuf,
     /// What becomes of it if it would ask.
     pub mode: PermissionMode,
+    /// Whether the agent decides by itself on what is not HIGH (Claude Code's mode `auto`).
+    pub agent_decides: bool,
     /// The subagent that makes it, if one does.
     pub agent: Option<String>,
 }
@@ -105,11 +107,14 @@ pub fn answer_from_rules(call: &ConsentRequest, place: &LocalRulesPlace) -> Rule
         }
     };
     let writes_plan = writes_plan(call, place.plans.as_deref());
-    let LocalVerdict { outcome, why, input } =
+    let LocalVerdict { outcome, is_for_a_person, why, input } =
         local.judge(call, if writes_plan { PermissionMode::Default } else { call.mode });
     match (outcome, &local.rules) {
         (VerdictAction::Deny, _) => RulesAnswer::Answered(ConsentAnswer::Denied { why }),
         _ if writes_plan || asks_by_itself(&call.tool_name) => {
+            RulesAnswer::Answered(ConsentAnswer::NotOurs)
+        }
+        _ if call.agent_decides && !is_for_a_person => {
             RulesAnswer::Answered(ConsentAnswer::NotOurs)
         }
         (VerdictAction::Allow, ServerRulesAccess::Known) => {

@@ -63,6 +63,8 @@ pub struct EvaluationTerms {
     pub mode: Option<PermissionMode>,
     /// Variables the call brings along.
     pub env: Vec<(String, String)>,
+    /// The folder the call is made in; none for the root.
+    pub cwd: Option<PathBuf>,
 }
 
 /// A call and everything that was said of it.
@@ -94,7 +96,7 @@ impl PolicyEvaluator {
         };
         let rules = Arc::new(RuleSet::new(layers, anchors.clone()));
         let catalogue = PlannerCatalogue::new(workspace, environment);
-        let terms = EvaluationTerms { rules, mode, env: Vec::new() };
+        let terms = EvaluationTerms { rules, mode, env: Vec::new(), cwd: None };
         Ok(Self { catalogue, root, anchors, terms })
     }
 
@@ -124,7 +126,7 @@ impl PolicyEvaluator {
             Ok(input) => (input, None),
             Err(why) => (Value::Null, Some(why)),
         };
-        let call = self.call(tool, input);
+        let call = self.call(tool, input, terms);
         let planned = match unread {
             Some(why) => Err(why),
             None => self.plan(&call, terms),
@@ -162,7 +164,7 @@ impl PolicyEvaluator {
         planner.ok_or_else(|| InvalidCall(format!("no tool is called `{tool}`")))?.plan(call)
     }
 
-    fn call(&self, tool: &str, input: Value) -> ToolCall {
+    fn call(&self, tool: &str, input: Value, terms: &EvaluationTerms) -> ToolCall {
         ToolCall {
             id: new_id(),
             project: "policy".into(),
@@ -171,7 +173,7 @@ impl PolicyEvaluator {
             tool_use_id: "policy".into(),
             tool_name: tool.to_owned(),
             input,
-            cwd: self.root.clone(),
+            cwd: terms.cwd.clone().unwrap_or_else(|| self.root.clone()),
             executor: countersign_core::Executor::Local,
             agent: None,
         }

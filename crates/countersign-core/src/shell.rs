@@ -5,7 +5,8 @@
 //! a person. Whatever cannot be read is [`Effect::Opaque`]: a failure here never makes a call look
 //! harmless. Pure: what must be known of the machine comes through [`Machine`].
 //!
-//! The way of a text: `text_guard` (may it be parsed at all) → `syntax` (brush-parser, which only
+//! The way of a text: `text_guard` (may it be parsed at all) → `quoted_document` (texts that are given as
+//! here-documents) → `syntax` (brush-parser, which only
 //! proposes) → `lower` (the walk over the tree, with `simple_command`, `redirect`, `condition`, `word` and
 //! `shell_state`) → `judgement` (one simple command: `builtin`, `wrapper`, `read_only_programs` by their
 //! `argument_grammar`, `program_traits` of the rest) with `hard_denial` beside all of it. The walk also
@@ -25,6 +26,7 @@ mod lower;
 mod machine_view;
 mod portable_text;
 mod program_traits;
+mod quoted_document;
 mod raw_tokens;
 mod read_only_programs;
 mod redirect;

@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod default_toolboxes;
+mod foreign_call;
 mod unknown_tool;
 
 use std::sync::Arc;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use countersign_core::Planner;
 
 pub use self::claude_code::asks_by_itself;
-use self::claude_code::{ClaudeCodeAdapter, ClaudeCodeTool, MonitorTool, OF_BASH, OF_READ};
+use self::claude_code::{ClaudeCodeTool, MonitorTool};
+use self::foreign_call::ForeignCallPlanner;
 use self::unknown_tool::UnknownTool;
-use crate::builtin::{Bash, ForeignTask, Read};
+use crate::builtin::{Bash, ForeignTask};
 #[cfg(feature = "web")]
 use crate::builtin::{WebFetch, WebSearch};
 use crate::client::{ClientRoot, ExecuteCommand, ListDirectory, ReadFile, WriteFile};
@@ -61,8 +63,7 @@ impl PlannerCatalogue {
     pub fn planner(&self, name: &str) -> Option<Arc<dyn Planner>> {
         let client = || self.client.clone();
         Some(match name {
-            "Read" => Arc::new(ClaudeCodeAdapter::new(Read::new(self.workspace.clone()), OF_READ)),
-            "Bash" => Arc::new(ClaudeCodeAdapter::new(self.bash(), OF_BASH)),
+            "Bash" => Arc::new(ForeignCallPlanner::new(Arc::new(self.bash()))),
             "Monitor" => Arc::new(MonitorTool(self.bash())),
             "Task" | "Agent" => Arc::new(ForeignTask),
             "read_file" => Arc::new(ReadFile::new(client()?)),
@@ -78,7 +79,7 @@ impl PlannerCatalogue {
     /// Those that are the same whoever calls them, and those that are only ever others'.
     fn planner_of_other(&self, name: &str) -> Option<Arc<dyn Planner>> {
         if let Some(tool) = self.toolbox.get(name) {
-            return Some(Arc::clone(tool) as Arc<dyn Planner>);
+            return Some(Arc::new(ForeignCallPlanner::new(Arc::clone(tool))));
         }
         Some(match ClaudeCodeTool::from_name(name, &self.workspace) {
             Some(tool) => Arc::new(tool),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use countersign_core::rule::{PatternAnchors, RuleSet};
 use countersign_core::{
-    CallPlan, Executor, InvalidCall, PermissionMode, ProjectId, ToolCall, Verdict, VerdictAction,
-    risk,
+    CallPlan, Executor, InvalidCall, PermissionMode, ProjectId, Risk, ToolCall, Verdict,
+    VerdictAction, VerdictReason, risk,
 };
 use countersign_gate::{Clock, Project, Rulebook, SubmitOptions, SystemClock, load_rules, new_id};
 use countersign_tools::{Environment, NotAFolder, PlannerCatalogue, Workspace};
@@ -77,6 +77,9 @@ pub(super) struct LocalPolicy {
 /// What the rules say, in a sentence.
 pub(super) struct LocalVerdict {
     pub(super) outcome: VerdictAction,
+    /// Whether a person should see the call even if the agent decides on others: a rule says so, or it is
+    /// HIGH and nothing allows it.
+    pub(super) is_for_a_person: bool,
     pub(super) why: String,
     /// The input to run instead, where a command is allowed in another form than it was written.
     pub(super) input: Option<Value>,
@@ -122,10 +125,15 @@ impl LocalPolicy {
             Ok(plan) => {
                 let canonical = plan.canonical.as_ref().map(|it| it.apply_to_input(&call.input));
                 let input = canonical.filter(|input| **input != call.input).map(Cow::into_owned);
-                LocalVerdict { input, ..summarize_verdict(&self.verdict(&call, &plan, mode)) }
+                let verdict = self.verdict(&call, &plan, mode);
+                let is_high = risk::assess(&plan.effects) == Risk::High;
+                let is_for_a_person = verdict.outcome == VerdictAction::Ask
+                    && (is_high || verdict.reasons.iter().any(is_ask_rule));
+                LocalVerdict { is_for_a_person, input, ..summarize_verdict(&verdict) }
             }
             Err(InvalidCall(why)) => {
-                LocalVerdict { outcome: VerdictAction::Deny, why, input: None }
+                let outcome = VerdictAction::Deny;
+                LocalVerdict { outcome, is_for_a_person: false, why, input: None }
             }
         }
     }
@@ -151,6 +159,10 @@ impl LocalPolicy {
     }
 }
 
+fn is_ask_rule(reason: &VerdictReason) -> bool {
+    reason.outcome == VerdictAction::Ask && reason.rule.is_some()
+}
+
 /// Returns a verdict in a sentence. It goes to whoever made the call, so nothing in it is a secret.
 fn summarize_verdict(verdict: &Verdict) -> LocalVerdict {
     let mut once = Vec::new();
@@ -166,5 +178,5 @@ fn summarize_verdict(verdict: &Verdict) -> LocalVerdict {
     }
     // A person's words and the policy's are told apart.
     let why = if verdict.outcome == VerdictAction::Deny { format!("Denied: {why}") } else { why };
-    LocalVerdict { outcome: verdict.outcome, why, input: None }
+    LocalVerdict { outcome: verdict.outcome, is_for_a_person: false, why, input: None }
 }

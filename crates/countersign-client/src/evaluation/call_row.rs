@@ -5,8 +5,8 @@ use std::path::Path;
 
 use countersign_core::{InvalidCall, parse_input};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::row_overrides::RowOverrides;
 use super::{CallEvaluation, PolicyEvaluator};
@@ -42,6 +42,15 @@ impl CallRow {
     pub fn for_call(tool: &str, input: &str) -> Self {
         let (id, given) = (Value::Null, Value::Null);
         Self { id, tool: tool.to_owned(), input: Ok(input.to_owned()), given }
+    }
+
+    /// Returns the same call made in a folder below the root.
+    #[must_use]
+    pub fn in_folder(self, cwd: Option<&Path>) -> Self {
+        match cwd {
+            Some(cwd) => Self { given: json!({ "cwd": cwd }), ..self },
+            None => self,
+        }
     }
 
     /// Reads a line. One that is no row is a call that cannot be read.
@@ -80,7 +89,10 @@ impl CallRow {
             Ok(input) => input,
             Err(why) => return refused(why),
         };
-        let terms = given.terms(judge);
+        let terms = match given.terms(judge) {
+            Ok(terms) => terms,
+            Err(why) => return refused(why),
+        };
         let judged = judge.judge(tool, Ok(input.clone()), &terms);
         match (&given.redirect_to, input) {
             // Where an address leads on to is asked for like the address itself.

@@ -1,9 +1,10 @@
 //! What a row gives along with its call: other rules, a mode, an environment.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use countersign_core::rule::{RuleFile, RuleLayer, RuleSource};
-use countersign_core::{Rule, VerdictAction};
+use countersign_core::{InvalidCall, Rule, VerdictAction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,19 +17,38 @@ pub(super) struct RowOverrides {
     /// Lists `allow`, `ask` and `deny`, in the place of all other rules.
     rules: Option<Value>,
     mode: Option<String>,
+    /// The folder the call is made in, below the root.
+    cwd: Option<PathBuf>,
     env: BTreeMap<String, String>,
     /// Whether the workspace's own file counts in full.
     trusted: Option<bool>,
-    /// A command that somebody has said "always" to, as broadly as was offered.
-    learned_from: Option<String>,
+    /// Commands that somebody has said "always" to, as broadly as was offered.
+    learned_from: Option<LearnedCommands>,
     /// Where the address of a fetch leads on to: judged as a call of its own. Only a row knows it
     /// beforehand; a fetch that another program makes shows us its first address alone.
     pub(super) redirect_to: Option<String>,
 }
 
+/// One command, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LearnedCommands {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl LearnedCommands {
+    fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(command) => std::slice::from_ref(command),
+            Self::Several(commands) => commands,
+        }
+    }
+}
+
 impl RowOverrides {
     /// Returns what a row's call is judged by.
-    pub(super) fn terms(&self, judge: &PolicyEvaluator) -> EvaluationTerms {
+    pub(super) fn terms(&self, judge: &PolicyEvaluator) -> Result<EvaluationTerms, InvalidCall> {
         let mut terms = judge.terms().clone();
         if let Some(lists) = &self.rules {
             terms.rules = judge.rule_set(vec![layer_from_lists(lists, judge)]);
@@ -44,13 +64,23 @@ impl RowOverrides {
             terms.mode = Some(mode.parse().unwrap_or_default());
         }
         terms.env = self.env.clone().into_iter().collect();
-        if let Some(command) = &self.learned_from {
+        terms.cwd = self.cwd.as_deref().map(|cwd| folder_below(cwd, judge.root())).transpose()?;
+        if let Some(commands) = &self.learned_from {
+            let learned = commands.as_slice().iter().flat_map(|command| learned(command, judge));
             let mut layers = terms.rules.layers().to_vec();
-            layers.push(RuleLayer::from_rules(RuleSource::Session, learned(command, judge)));
+            layers.push(RuleLayer::from_rules(RuleSource::Session, learned.collect()));
             terms.rules = judge.rule_set(layers);
         }
-        terms
+        Ok(terms)
     }
+}
+
+/// Returns a folder of the workspace, links resolved.
+fn folder_below(cwd: &Path, root: &Path) -> Result<PathBuf, InvalidCall> {
+    let folder = root.join(cwd).canonicalize().ok().filter(|it| it.is_dir());
+    folder.filter(|folder| folder.starts_with(root)).ok_or_else(|| {
+        InvalidCall(format!("`cwd`: `{}` is not a folder below the root", cwd.display()))
+    })
 }
 
 fn layer_from_lists(lists: &Value, judge: &PolicyEvaluator) -> RuleLayer {

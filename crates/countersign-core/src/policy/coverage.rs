@@ -1,6 +1,7 @@
 //! What speaks for a call: every single effect needs something that allows it.
 
 use super::PolicyCase;
+use crate::known_place::KnownPlace;
 use crate::path_class::{SensitiveKind, WorkspaceSide, is_public};
 use crate::rule::{
     FileAccess, LiteralCommand, PathPattern, Rule, RuleCitation, RulePattern, RuleSource,
@@ -78,7 +79,7 @@ impl<'a> CoverageCheck<'a> {
                 if reason.outcome == VerdictAction::Ask =>
             {
                 let text = match risk::factor(effect) {
-                    (Risk::High, what) => format!("{what}: {why}"),
+                    (Risk::High, what) if what.starts_with("runs `") => format!("{what}: {why}"),
                     (_, what) if matches!(effect, Effect::ReadsByName { .. }) => {
                         format!("{what}: {why}")
                     }
@@ -130,6 +131,14 @@ impl<'a> CoverageCheck<'a> {
                 };
                 self.by_rule(named, &what).unwrap_or_else(asks)
             }
+            // A child that a tool call starts asks for its own calls, here.
+            Effect::SpawnAgent { .. }
+                if self.case.mode == PermissionMode::AcceptEdits
+                    && self.case.plan.commands.is_empty() =>
+            {
+                let text = format!("{what}, whose calls go through the same gate");
+                VerdictReason::new(VerdictAction::Allow, text)
+            }
             Effect::SpawnAgent { agent } => {
                 let named = |rule: &Rule| match &rule.pattern {
                     RulePattern::Agent(name) => matches_wildcard(name, agent),
@@ -145,6 +154,7 @@ impl<'a> CoverageCheck<'a> {
             | Effect::Env { .. }
             | Effect::Exec { .. }
             | Effect::ReadsByName { .. }
+            | Effect::RemoteRead { .. }
             | Effect::RunsLater { .. }
             | Effect::Opaque { .. } => asks(),
         };
@@ -159,6 +169,10 @@ impl<'a> CoverageCheck<'a> {
         let public = target.names().all(is_public);
         if target.place.side == WorkspaceSide::Inside || public {
             return VerdictReason::new(VerdictAction::Allow, what);
+        }
+        if let Some(place) = self.known_place(target) {
+            let text = format!("reads `{}`, {}", target.display_path(), place.describe());
+            return VerdictReason::new(VerdictAction::Allow, text);
         }
         let covers = |rule: &Rule| match &rule.pattern {
             // Who may change a file may look at it.
@@ -180,10 +194,16 @@ impl<'a> CoverageCheck<'a> {
             );
         }
         let targets = effect.changed_targets();
-        if targets.iter().any(|target| is_special(target)) {
+        let is_plan =
+            |target: &&EffectTarget| self.known_place(target) == Some(KnownPlace::AgentPlan);
+        if targets.iter().any(|target| is_special(target) && !is_plan(target)) {
             return VerdictReason::new(VerdictAction::Ask, what).with_remedy(NEVER);
         }
-        let inside = targets.iter().all(|target| target.place.side == WorkspaceSide::Inside);
+        let is_inside = |target: &&EffectTarget| {
+            target.place.side == WorkspaceSide::Inside
+                || self.known_place(target).is_some_and(KnownPlace::may_be_changed)
+        };
+        let inside = targets.iter().all(is_inside);
         // To remove a folder with all that is in it is no edit.
         let is_edit = !matches!(effect, Effect::DeleteAll(_));
         if self.case.mode == PermissionMode::AcceptEdits && inside && is_edit {
@@ -212,6 +232,14 @@ impl<'a> CoverageCheck<'a> {
             }
         }
         said.unwrap_or_else(|| VerdictReason::new(VerdictAction::Ask, what))
+    }
+
+    /// Returns what a target outside the workspace is known as, by every name that it has.
+    fn known_place(&self, target: &EffectTarget) -> Option<KnownPlace> {
+        let anchors = self.case.rules.anchors();
+        let mut places = target.names().map(|name| KnownPlace::find(name, anchors));
+        let first = places.next().flatten()?;
+        places.all(|place| place == Some(first)).then_some(first)
     }
 
     /// Where it leads and how it is written: both must be meant.
@@ -250,7 +278,7 @@ fn goes_with(rule: Option<(RuleSource, &Rule)>, part: &CommandPart, effect: &Eff
     let Some((_, rule)) = rule else { return false };
     let network = matches!(&rule.pattern, RulePattern::Argv(pattern) if pattern.network);
     match effect {
-        Effect::Exec { .. } | Effect::ReadsByName { .. } => true,
+        Effect::Exec { .. } | Effect::ReadsByName { .. } | Effect::RemoteRead { .. } => true,
         Effect::Net { host: None } => matches!(rule.pattern, RulePattern::Command(_)) || network,
         Effect::Net { host: Some(_) } => network,
         Effect::Write(_) | Effect::Delete(_) | Effect::DeleteAll(_) | Effect::Rename { .. } => {

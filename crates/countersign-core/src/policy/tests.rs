@@ -49,6 +49,56 @@ fn what_is_forbidden_is_denied_in_every_stance_and_mode() {
 }
 
 #[test]
+fn a_child_agent_starts_where_edits_are_accepted_and_its_calls_are_judged() {
+    let start = |effects: Vec<Effect>, mode| {
+        let plan = CallPlan::new(effects, "start an agent");
+        let policy = policy(RuleSet::new(Vec::new(), anchors()), mode);
+        policy.verdict(&call("x"), &plan, Risk::High, Timestamp::UNIX_EPOCH).outcome
+    };
+    let child = || Effect::SpawnAgent { agent: "explore".into() };
+    assert_eq!(start(vec![child()], PermissionMode::AcceptEdits), Allow);
+    assert_eq!(start(vec![child()], PermissionMode::Default), Ask);
+    assert_eq!(start(vec![child()], PermissionMode::Plan), Ask);
+    let more = Effect::Forbidden { why: "more authority".into() };
+    assert_eq!(start(vec![child(), more], PermissionMode::AcceptEdits), Deny);
+    let elsewhere = Effect::Opaque { why: "runs elsewhere".into() };
+    assert_eq!(start(vec![child(), elsewhere], PermissionMode::AcceptEdits), Ask);
+    // An agent that a command starts asks nobody.
+    assert_eq!(bash("claude -p x", "", PermissionMode::AcceptEdits).outcome, Ask);
+}
+
+#[test]
+fn known_places_are_read_and_only_scratch_and_plans_are_changed() {
+    let judged = |command: &str, mode| bash(command, "", mode).outcome;
+    let (asking, editing) = (PermissionMode::Default, PermissionMode::AcceptEdits);
+    assert_eq!(judged("cat /home/me/go/pkg/mod/a@v1/b.go", asking), Allow);
+    assert_eq!(judged("cat /home/me/.claude/projects/-ws/memory/a.md", asking), Allow);
+    assert_eq!(judged("cat /home/me/.claude/projects/-other/a.jsonl", asking), Ask);
+    assert_eq!(judged("cat /home/me/go/pkg/mod/a@v1/.env", asking), Ask);
+    assert_eq!(judged("touch /home/me/.claude/plans/a.md", asking), Ask);
+    assert_eq!(judged("touch /home/me/.claude/plans/a.md", editing), Allow);
+    assert_eq!(judged("touch /tmp/claude-1000/-ws/s1/a", editing), Allow);
+    for command in [
+        "touch /home/me/go/pkg/mod/a@v1/b.go",
+        "touch /home/me/.claude/projects/-ws/memory/a.md",
+        "touch /home/me/.claude/settings.json",
+        "touch /tmp/a",
+    ] {
+        assert_eq!(judged(command, editing), Ask, "{command}");
+    }
+}
+
+#[test]
+fn a_read_from_a_service_asks_and_one_rule_covers_it() {
+    let judged = |rules: &str| bash("gh pr view 1", rules, PermissionMode::Default).outcome;
+    assert_eq!(judged(""), Ask);
+    assert_eq!(judged("allow = ['Bash(gh pr view:*)']"), Allow);
+    assert_eq!(bash("gh pr view 1", "", PermissionMode::AcceptEdits).outcome, Ask);
+    let merge = bash("gh pr merge 1", "allow = ['Bash(gh pr view:*)']", PermissionMode::Default);
+    assert_eq!(merge.outcome, Ask);
+}
+
+#[test]
 fn to_leave_the_sandbox_is_asked_for_whatever_allows_the_command() {
     let leaving = |rules: &str, mode| {
         let file = RuleFile::parse(rules, RuleFileFormat::Toml, &anchors()).unwrap();

@@ -51,7 +51,7 @@ const AUTHORITY: &[&str] = &[
 const MODE: &[&str] = &["mode", "permissionMode", "permission_mode"];
 
 /// Modes in which a child asks as it would anyway, or does less.
-const NO_MORE: &[&str] = &["default", "plan"];
+const NO_MORE: &[&str] = &["default", "dontAsk", "plan"];
 
 /// What a child agent is for, and so which of its parent's tools it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -168,28 +168,27 @@ impl AsyncTool for TaskTool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForeignTask;
 
+/// What counts of its input; it may have more fields.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ForeignTaskInput {
+    #[serde(default)]
     description: String,
     #[serde(rename = "prompt")]
     _prompt: String,
     #[serde(default)]
     subagent_type: Option<String>,
-    #[serde(default, rename = "name")]
-    _name: Option<String>,
-    #[serde(default, rename = "model")]
-    _model: Option<String>,
-    #[serde(default, rename = "effort")]
-    _effort: Option<String>,
-    #[serde(default, rename = "resume")]
-    _resume: Option<String>,
-    #[serde(default, rename = "run_in_background")]
-    _run_in_background: Option<bool>,
-    #[serde(default, rename = "max_turns")]
-    _max_turns: Option<u64>,
-    #[serde(default, rename = "isolation")]
-    _isolation: Option<String>,
+    #[serde(default)]
+    isolation: Option<Value>,
+}
+
+impl ForeignTaskInput {
+    /// Returns that the agent may run where nobody sees its calls, unless it is sure to run here.
+    fn elsewhere(&self) -> Option<Effect> {
+        let isolation = self.isolation.as_ref().filter(|it| !it.is_null())?;
+        let here = ["none", "worktree"].iter().any(|name| isolation.as_str() == Some(name));
+        let why = "where the agent runs, and who sees its calls, is not known (`isolation`)";
+        (!here).then(|| Effect::Opaque { why: why.to_owned() })
+    }
 }
 
 impl Planner for ForeignTask {
@@ -197,7 +196,9 @@ impl Planner for ForeignTask {
         let (call, asked) = split_authority(call);
         let input: ForeignTaskInput = input::parse(&call)?;
         let agent = input.subagent_type.as_deref().unwrap_or("general-purpose");
-        Ok(plan_agent(agent, &input.description, asked))
+        let mut plan = plan_agent(agent, &input.description, asked);
+        plan.effects.extend(input.elsewhere());
+        Ok(plan)
     }
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {

@@ -1,4 +1,4 @@
-//! Tools of Claude Code that are not ours: what it keeps for itself, and what it adds to tools we know.
+//! Tools of Claude Code that are not ours: what it keeps for itself, and what it asks for itself.
 //!
 //! Most of them touch nothing but its own conversation, so they are planned as what they at most are: a
 //! look at the folder the agent works in. The names are those of version 2.1; one that is missing here
@@ -8,6 +8,8 @@ use countersign_core::{CallPlan, Effect, InvalidCall, Planner, Preview, ToolCall
 use serde_json::Value;
 
 use crate::builtin::Bash;
+use crate::files::escape::escape_to_line;
+use crate::files::path_effects;
 use crate::files::workspace::Workspace;
 use crate::tool::input;
 
@@ -18,16 +20,31 @@ enum ClaudeCodeBehavior {
     Nothing(&'static str),
     /// Asks the person itself, in its own words.
     Asks(&'static str),
+    /// The same, and does less afterwards than before.
+    AsksForLess(&'static str),
     /// Has something run later on.
     Later(&'static str),
+    /// Reads the file or folder that a field names.
+    Reads {
+        /// The field; the folder the agent works in where it is missing.
+        field: &'static str,
+        what: &'static str,
+    },
+    /// Does something that cannot be told from its input.
+    Anything { what: &'static str, why: &'static str },
 }
+
+const POWERSHELL: &str = "PowerShell is not read here";
+const WORKTREE: &str = "it creates or removes a worktree, where hooks of the repository run";
+const RESOURCE: &str = "what an MCP server does for it is not known";
+const REMOTE: &str = "it runs on another machine";
 
 /// Every one of them, by name.
 const TOOLS: &[(&str, ClaudeCodeBehavior)] = &[
     ("AskUserQuestion", ClaudeCodeBehavior::Asks("Ask the person a question")),
-    ("EnterPlanMode", ClaudeCodeBehavior::Asks("Plan first")),
     ("ExitPlanMode", ClaudeCodeBehavior::Asks("Carry out the plan")),
     ("Skill", ClaudeCodeBehavior::Asks("Follow a skill's instructions")),
+    ("EnterPlanMode", ClaudeCodeBehavior::AsksForLess("Plan first, and change nothing meanwhile")),
     ("AgentOutputTool", ClaudeCodeBehavior::Nothing("Read what an agent of its own said")),
     ("BashOutput", ClaudeCodeBehavior::Nothing("Read what a command of its own printed")),
     ("TaskOutput", ClaudeCodeBehavior::Nothing("Read what a task of its own printed")),
@@ -46,13 +63,34 @@ const TOOLS: &[(&str, ClaudeCodeBehavior)] = &[
     ("StructuredOutput", ClaudeCodeBehavior::Nothing("Give its answer")),
     ("ToolSearch", ClaudeCodeBehavior::Nothing("Look for tools")),
     ("WaitForMcpServers", ClaudeCodeBehavior::Nothing("Wait for MCP servers")),
+    ("SendMessage", ClaudeCodeBehavior::Nothing("Write to an agent of its own")),
+    ("TeamCreate", ClaudeCodeBehavior::Nothing("Found a team of its agents")),
+    ("TeamDelete", ClaudeCodeBehavior::Nothing("Dissolve a team of its agents")),
+    ("LS", ClaudeCodeBehavior::Reads { field: "path", what: "List a folder" }),
+    ("LSP", ClaudeCodeBehavior::Reads { field: "filePath", what: "Ask a language server" }),
+    ("NotebookRead", ClaudeCodeBehavior::Reads { field: "notebook_path", what: "Read a notebook" }),
+    (
+        "PowerShell",
+        ClaudeCodeBehavior::Anything { what: "Run a PowerShell command", why: POWERSHELL },
+    ),
+    ("EnterWorktree", ClaudeCodeBehavior::Anything { what: "Make a worktree", why: WORKTREE }),
+    ("ExitWorktree", ClaudeCodeBehavior::Anything { what: "Leave a worktree", why: WORKTREE }),
+    (
+        "ReadMcpResourceTool",
+        ClaudeCodeBehavior::Anything { what: "Read from an MCP server", why: RESOURCE },
+    ),
+    (
+        "RemoteTrigger",
+        ClaudeCodeBehavior::Anything { what: "Start an agent elsewhere", why: REMOTE },
+    ),
     ("CronCreate", ClaudeCodeBehavior::Later("a prompt at a set time")),
     ("ScheduleWakeup", ClaudeCodeBehavior::Later("a prompt after a while")),
 ];
 
 /// Returns whether a tool asks the person itself: a gate before it would ask twice.
 pub fn asks_by_itself(tool: &str) -> bool {
-    matches!(find_tool(tool), Some((_, ClaudeCodeBehavior::Asks(_))))
+    let does = find_tool(tool).map(|(_, does)| does);
+    matches!(does, Some(ClaudeCodeBehavior::Asks(_) | ClaudeCodeBehavior::AsksForLess(_)))
 }
 
 fn find_tool(tool: &str) -> Option<&'static (&'static str, ClaudeCodeBehavior)> {
@@ -75,14 +113,27 @@ impl ClaudeCodeTool {
 
 impl Planner for ClaudeCodeTool {
     fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
-        input::fields(call)?;
+        let fields = input::fields(call)?;
         let (effect, summary) = match self.does {
-            ClaudeCodeBehavior::Nothing(what) => {
+            ClaudeCodeBehavior::Nothing(what) | ClaudeCodeBehavior::AsksForLess(what) => {
                 (Effect::Read(self.workspace.resolve(&call.cwd, ".")?), what.to_owned())
             }
             ClaudeCodeBehavior::Asks(what) => {
                 let why = "what follows from it is the person's to say".to_owned();
                 (Effect::Opaque { why }, what.to_owned())
+            }
+            ClaudeCodeBehavior::Reads { field, what } => {
+                let path = match fields.get(field) {
+                    None | Some(Value::Null) => ".",
+                    Some(Value::String(path)) => path,
+                    Some(_) => return Err(InvalidCall(format!("`{field}`: expected a text"))),
+                };
+                let target = self.workspace.find(&call.cwd, path)?;
+                let summary = format!("{what}: `{}`", escape_to_line(path));
+                (path_effects::read_effect(path, target)?, summary)
+            }
+            ClaudeCodeBehavior::Anything { what, why } => {
+                (Effect::Opaque { why: why.to_owned() }, what.to_owned())
             }
             ClaudeCodeBehavior::Later(what) => {
                 (Effect::RunsLater { what: what.to_owned() }, format!("Plan {what}"))
@@ -121,63 +172,5 @@ impl Planner for MonitorTool {
 
     fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
         self.0.preview(&Self::command(call)?)
-    }
-}
-
-/// A field that Claude Code adds to a tool of ours.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClaudeCodeField {
-    name: &'static str,
-    is_flag: bool,
-}
-
-/// Those of `Bash`.
-pub(crate) const OF_BASH: &[ClaudeCodeField] =
-    &[ClaudeCodeField { name: "run_in_background", is_flag: true }];
-
-/// Those of `Read`.
-pub(crate) const OF_READ: &[ClaudeCodeField] = &[
-    ClaudeCodeField { name: "allow_large", is_flag: true },
-    ClaudeCodeField { name: "pages", is_flag: false },
-];
-
-/// A tool of ours, as Claude Code calls it.
-#[derive(Clone, Debug)]
-pub(crate) struct ClaudeCodeAdapter<P> {
-    tool: P,
-    added: &'static [ClaudeCodeField],
-}
-
-impl<P> ClaudeCodeAdapter<P> {
-    pub(crate) fn new(tool: P, added: &'static [ClaudeCodeField]) -> Self {
-        Self { tool, added }
-    }
-
-    /// Returns the call without what was added.
-    fn strip_added_fields(&self, call: &ToolCall) -> Result<ToolCall, InvalidCall> {
-        let mut call = call.clone();
-        let Value::Object(fields) = &mut call.input else { return Ok(call) };
-        for ClaudeCodeField { name, is_flag } in self.added {
-            match fields.shift_remove(*name) {
-                None | Some(Value::Null | Value::Bool(false)) => {}
-                Some(Value::Bool(true)) if *is_flag => {}
-                Some(Value::String(_)) if !is_flag => {}
-                Some(_) => {
-                    let kind = if *is_flag { "a boolean" } else { "a text" };
-                    return Err(InvalidCall(format!("`{name}`: expected {kind}")));
-                }
-            }
-        }
-        Ok(call)
-    }
-}
-
-impl<P: Planner> Planner for ClaudeCodeAdapter<P> {
-    fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
-        self.tool.plan(&self.strip_added_fields(call)?)
-    }
-
-    fn preview(&self, call: &ToolCall) -> Result<Preview, InvalidCall> {
-        self.tool.preview(&self.strip_added_fields(call)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Calls as Claude Code makes them.
 
-use countersign_core::{Effect, Risk, risk};
+use countersign_core::{Effect, Preview, Risk, risk};
 use countersign_tools::asks_by_itself;
 use serde_json::{Value, json};
 
@@ -65,15 +65,28 @@ fn every_tool_of_claude_code_can_be_planned_with_all_its_fields() {
 fn what_it_keeps_for_itself_is_low_and_what_asks_itself_is_left_to_it() {
     let world = World::new();
     let risk = |tool: &str| risk::assess(&world.plan(tool, json!({})).unwrap().effects);
-    for tool in ["BashOutput", "KillShell", "TaskCreate", "TaskList", "ToolSearch", "CronList"] {
+    for tool in [
+        "BashOutput",
+        "KillShell",
+        "TaskCreate",
+        "TaskList",
+        "ToolSearch",
+        "CronList",
+        "SendMessage",
+        "TeamCreate",
+        "LSP",
+    ] {
         assert_eq!(risk(tool), Risk::Low, "{tool}");
         assert!(!asks_by_itself(tool), "{tool}");
     }
-    for tool in ["AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "Skill"] {
+    for tool in ["AskUserQuestion", "ExitPlanMode", "Skill"] {
         assert_eq!(risk(tool), Risk::High, "{tool}");
         assert!(asks_by_itself(tool), "{tool}");
     }
-    assert_eq!(risk("CronCreate"), Risk::High);
+    assert!(risk("EnterPlanMode") == Risk::Low && asks_by_itself("EnterPlanMode"));
+    for tool in ["CronCreate", "PowerShell", "EnterWorktree", "RemoteTrigger"] {
+        assert_eq!(risk(tool), Risk::High, "{tool}");
+    }
 }
 
 #[test]
@@ -92,13 +105,44 @@ fn a_name_nobody_knows_is_opaque_and_a_known_one_is_itself() {
 }
 
 #[test]
-fn fields_that_it_adds_are_read_as_strictly_as_ours() {
+fn fields_and_values_that_only_it_knows_are_no_reason_to_refuse() {
+    let world = World::with_file("a.txt", "one\n");
+    for (tool, input) in [
+        ("Bash", json!({"command": "ls", "timeout": 3_000_000, "run_in_background": true})),
+        ("Bash", json!({"command": "ls", "timeout": 0})),
+        ("Read", json!({"file_path": "a.txt", "offset": 0})),
+        ("Read", json!({"file_path": "a.txt", "pages": [1], "limit": 0})),
+        ("Grep", json!({"pattern": "one", "context": 3, "-o": true})),
+        ("Grep", json!({"pattern": "[", "path": "."})),
+        ("Agent", json!({"description": "a", "prompt": "b", "team_name": "c", "name": "d"})),
+        ("Glob", json!({"pattern": "*.txt", "new_in_2027": {"a": [1]}})),
+    ] {
+        let planner = world.catalogue.planner(tool).unwrap_or_else(|| panic!("{tool}"));
+        let call = world.call(tool, input);
+        planner.plan(&call).unwrap_or_else(|error| panic!("{tool}: {error}"));
+        planner.preview(&call).unwrap_or_else(|error| panic!("{tool}: {error}"));
+    }
+}
+
+#[test]
+fn a_field_nobody_knows_is_shown_to_the_person() {
+    let world = World::new();
+    let bash = world.catalogue.planner("Bash").unwrap();
+    let call = world.call("Bash", json!({"command": "ls", "on_host": "x", "offset": 1}));
+    assert_has(&bash.plan(&call).unwrap().summary, "the field `on_host` is not known here");
+    let Preview::Command(preview) = bash.preview(&call).unwrap() else { panic!("no command") };
+    assert_eq!(preview.warnings, ["the field `on_host` is not known here"]);
+}
+
+#[test]
+fn fields_that_carry_effects_are_read_strictly() {
     let world = World::new();
     for (tool, input) in [
-        ("Bash", json!({"command": "ls", "run_in_background": "yes"})),
+        ("Bash", json!({"command": ["ls"]})),
         ("Bash", json!({"command": "ls", "dangerouslyDisableSandbox": 1})),
-        ("Read", json!({"file_path": "a", "pages": [1]})),
-        ("Read", json!({"file_path": "a", "allow_large": "true"})),
+        ("Read", json!({"file_path": 1})),
+        ("Grep", json!({"pattern": "x", "path": ["a"]})),
+        ("LSP", json!({"filePath": 1})),
     ] {
         assert_has(&world.plan(tool, input).unwrap_err().0, "expected a");
     }

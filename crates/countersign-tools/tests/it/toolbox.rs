@@ -134,8 +134,9 @@ fn a_plan_says_in_one_sentence_what_would_happen() {
 #[track_caller]
 fn check(tool: &str, input: Value, expected: &str) {
     let world = World::new();
-    assert_has(&world.plan(tool, input.clone()).unwrap_err().0, expected);
-    assert_has(&world.preview(tool, input).unwrap_err().0, expected);
+    let call = world.call(tool, input);
+    assert_has(&world.tool(tool).plan(&call).unwrap_err().0, expected);
+    assert_has(&world.tool(tool).preview(&call).unwrap_err().0, expected);
 }
 
 fn workspace() -> Workspace {

@@ -91,6 +91,9 @@ pub(crate) struct PolicyCheckArgs {
     pub(crate) jsonl: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rulings: PolicySourceArgs,
+    /// The folder the call is made in, below the root [default: the root].
+    #[arg(long, value_name = "DIR", conflicts_with = "jsonl")]
+    pub(crate) cwd: Option<PathBuf>,
     /// The mode: plan, default, acceptEdits, dontAsk or bypassPermissions [default: what the rules say].
     #[arg(long)]
     pub(crate) mode: Option<PermissionMode>,
@@ -112,6 +115,9 @@ pub(crate) struct PolicyExplainArgs {
     pub(crate) input: Option<String>,
     #[command(flatten)]
     pub(crate) rulings: PolicySourceArgs,
+    /// The folder the call is made in, below the root [default: the root].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
     /// The mode: plan, default, acceptEdits, dontAsk or bypassPermissions [default: what the rules say].
     #[arg(long)]
     pub(crate) mode: Option<PermissionMode>,

@@ -181,10 +181,25 @@ fn call(
     let agent = event.agent();
     let cwd = event.cwd.context("the event names no folder")?;
     let root = environment::claude_project().unwrap_or_else(|| cwd.clone());
+    let agent_decides = event.permission_mode.as_deref() == Some(AUTO_MODE);
     let mode = mode(args, event.permission_mode.as_deref());
     let ReceivedHookEvent { tool_name, tool_use_id, session_id: session, .. } = event;
-    Ok(Ok(ConsentRequest { tool_name, input, tool_use_id, session, root, cwd, mode, agent }))
+    Ok(Ok(ConsentRequest {
+        tool_name,
+        input,
+        tool_use_id,
+        session,
+        root,
+        cwd,
+        mode,
+        agent_decides,
+        agent,
+    }))
 }
+
+/// The mode in which Claude Code decides by a model of its own. It is no mode of ours: denials hold, the
+/// few calls that a person should see are asked about, and the rest is left to Claude Code.
+const AUTO_MODE: &str = "auto";
 
 /// Returns the mode of a name; one that we do not have must not be taken for one that asks less.
 ///

@@ -74,8 +74,17 @@ impl PermissionServer {
             };
         let (session, root) = (self.session.clone(), self.root.clone());
         let (cwd, mode) = (self.cwd.clone(), PermissionMode::Default);
-        let call =
-            ConsentRequest { tool_name, input, tool_use_id, session, root, cwd, mode, agent: None };
+        let call = ConsentRequest {
+            tool_name,
+            input,
+            tool_use_id,
+            session,
+            root,
+            cwd,
+            mode,
+            agent_decides: false,
+            agent: None,
+        };
         match self.consent(&call).await {
             ConsentAnswer::Allowed { input, .. } => {
                 json!({"behavior": "allow", "updatedInput": input.unwrap_or(call.input)})

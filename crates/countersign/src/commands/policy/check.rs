@@ -19,7 +19,8 @@ pub(super) fn run(args: &PolicyCheckArgs) -> anyhow::Result<()> {
         return rows(file, &judge);
     }
     let (tool, input) = (args.tool.as_deref(), args.input.as_deref());
-    let row = CallRow::for_call(tool.unwrap_or_default(), input.unwrap_or_default());
+    let row = CallRow::for_call(tool.unwrap_or_default(), input.unwrap_or_default())
+        .in_folder(args.cwd.as_deref());
     let judged = row.evaluate(&judge);
     if args.json {
         output::line(&verdict_view::object(&row.id, &judged).to_string());

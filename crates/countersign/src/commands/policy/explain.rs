@@ -20,6 +20,7 @@ pub(super) fn run(args: &PolicyExplainArgs) -> anyhow::Result<()> {
             input.as_deref().unwrap_or_default(),
         ),
     };
+    let row = row.in_folder(args.cwd.as_deref());
     let judged = row.evaluate(&judge);
     let proposals = judge.proposals(&judged);
     if args.json {

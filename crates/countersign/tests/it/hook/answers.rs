@@ -33,7 +33,38 @@ fn a_read_passes_a_change_asks_and_what_destroys_is_denied() {
     check("Bash", json!({"command": "rm -rf /"}), "deny", "Denied: `rm` would destroy `/`");
     check("Monitor", json!({"command": "rm -rf /"}), "deny", "would destroy");
     check("Agent", json!({"description": "a", "prompt": "b", "mode": "auto"}), "deny", "authority");
-    check("Read", json!({"file_path": "a.txt", "surprise": 1}), "deny", "surprise");
+    check("Read", json!({"file_path": 1}), "deny", "file_path");
+    // What Claude Code accepts is not refused because of a field that only it knows.
+    check("Read", json!({"file_path": "a.txt", "surprise": 1}), "allow", "reads inside");
+    check("Read", json!({"file_path": "a.txt", "offset": 0}), "allow", "reads inside");
+    check("Grep", json!({"pattern": "x", "context": 2}), "allow", "reads inside");
+    check("Bash", json!({"command": "ls", "timeout": 1_200_000}), "allow", "reads");
+    check("SendMessage", json!({"to": "a", "message": "b"}), "allow", "");
+    check("PowerShell", json!({"command": "ls"}), "ask", "PowerShell");
+}
+
+/// A check of the policy and the hook give one answer, also for tools that are only Claude Code's.
+#[test]
+fn the_hook_says_what_a_check_of_the_policy_says() {
+    let world = World::new();
+    for (tool, input) in [
+        ("SendMessage", json!({"to": "a", "message": "b"})),
+        ("LSP", json!({"operation": "hover", "filePath": "a.txt"})),
+        ("TeamCreate", json!({"team_name": "a"})),
+        ("PowerShell", json!({"command": "ls"})),
+        ("EnterWorktree", json!({})),
+        ("Grep", json!({"pattern": "x", "context": 2})),
+        ("Agent", json!({"description": "a", "prompt": "b", "team_name": "c"})),
+    ] {
+        let mut check = crate::world::countersign(world.home.path());
+        let output = check
+            .args(["policy", "check", "--json", "--tool", tool, "--input", &input.to_string()])
+            .args(["--root".as_ref(), world.work().as_os_str()])
+            .output()
+            .unwrap();
+        let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(verdict["verdict"], world.decides(&world.event(tool, input)).0, "{tool}");
+    }
 }
 
 #[test]
@@ -95,11 +126,43 @@ fn a_mode_says_what_becomes_of_asking_and_one_nobody_knows_asks() {
         event["permission_mode"] = mode.into();
         world.decides(&event).0
     };
-    let all = MODES.map(|mode| said(&world, mode));
-    assert_eq!(all, ["ask", "allow", "deny", "deny", "ask", "ask", "ask"]);
+    let asking = MODES.iter().filter(|mode| **mode != "auto").map(|mode| said(&world, mode));
+    let asking: Vec<_> = asking.collect();
+    assert_eq!(asking, ["ask", "allow", "deny", "deny", "ask", "ask"]);
     let enforced = World::new().env("TOOL_APPROVAL_ENABLED", "true");
     assert_eq!(said(&enforced, "bypassPermissions"), "ask");
     assert_eq!(said(&enforced, "acceptEdits"), "allow");
+}
+
+#[test]
+fn in_auto_mode_only_what_a_person_should_see_is_asked() {
+    let world = World::new();
+    let config = world.home.path().join(".config/countersign");
+    std::fs::create_dir_all(&config).unwrap();
+    let rules = "[permissions]\nask = [\"Bash(cargo test:*)\"]\n";
+    std::fs::write(config.join("config.toml"), rules).unwrap();
+    let said = |tool: &str, input: Value| {
+        let mut event = world.event(tool, input);
+        event["permission_mode"] = "auto".into();
+        answer(&world.run(&event.to_string(), &[]))
+    };
+    for (tool, input) in [
+        ("Write", json!({"file_path": "a", "content": ""})),
+        ("Bash", json!({"command": "ls"})),
+        ("Bash", json!({"command": "npm test"})),
+    ] {
+        assert_eq!(said(tool, input.clone()), Value::Null, "{input}");
+    }
+    for (command, expected) in [
+        ("git push", "ask"),
+        ("cat .env", "ask"),
+        ("rm -rf src", "ask"),
+        ("cargo test", "ask"),
+        ("rm -rf /", "deny"),
+    ] {
+        let said = said("Bash", json!({"command": command}));
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], expected, "{command}");
+    }
 }
 
 /// Whoever starts Claude Code may be the agent: that it asks nobody is no word of the person's to us.

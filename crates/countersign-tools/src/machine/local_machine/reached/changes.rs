@@ -61,14 +61,20 @@ fn a_folder_is_not_removed_with_all_it_holds_unasked() {
     let world = World::with(&["empty/x", ".github/workflows/ci.yml", "l -> ../outside"]);
     std::fs::remove_file(world.root().join("empty/x")).unwrap();
     let root = world.root().display().to_string();
-    for command in
-        ["rm -rf src", "rm -r ./sub/", "rm -rf .", "rm -rf l/", "rm -rf .github", "rm -rf *"]
-    {
+    for command in [
+        "rm -rf src",
+        "rm -r ./sub/",
+        "rm -rf .",
+        "rm -rf l/",
+        "rm -rf .github",
+        "rm -rf *",
+        "rm -rf missing",
+    ] {
         assert!(!world.changes(command), "{command}");
     }
     assert!(!world.changes(&format!("rm -rf {root}")));
     for command in
-        ["rm -rf empty", "rm README.md", "rm -f docs/*.md", "rmdir empty", "rm -rf missing"]
+        ["rm -rf empty", "rm README.md", "rm -f docs/*.md", "rmdir empty", "rm -f missing"]
     {
         assert!(world.changes(command), "{command}: {:?}", world.analysis(command));
     }
