@@ -13,6 +13,7 @@ mod file;
 mod lint;
 mod path;
 mod pattern;
+mod preset;
 mod set;
 mod typed_rule;
 
@@ -31,6 +32,7 @@ pub use file::{RuleFile, RuleFileError, RuleFileFormat};
 pub use lint::lint;
 pub use path::{PathPattern, PatternAnchors};
 pub use pattern::{BadRule, FileAccess, RulePattern};
+pub use preset::RulePreset;
 pub use set::{RuleLayer, RuleSet};
 pub use typed_rule::ArgvPattern;
 

@@ -6,6 +6,7 @@ pub(crate) mod approval_queue;
 pub(crate) mod client_event;
 pub(crate) mod client_message;
 pub(crate) mod keyboard;
+pub(crate) mod preset_view;
 pub(crate) mod request_card;
 pub(crate) mod screen;
 pub(crate) mod stop_signals;

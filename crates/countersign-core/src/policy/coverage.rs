@@ -105,6 +105,7 @@ impl<'a> CoverageCheck<'a> {
             RulePattern::Path(..)
             | RulePattern::Domain(_)
             | RulePattern::Agent(_)
+            | RulePattern::RemoteRead(_)
             | RulePattern::Field { .. } => false,
         };
         self.allows.iter().copied().find(|(_, rule)| permits(rule))
@@ -146,6 +147,10 @@ impl<'a> CoverageCheck<'a> {
                 };
                 self.by_rule(named, &what).unwrap_or_else(asks)
             }
+            Effect::RemoteRead { program } => {
+                let named = |rule: &Rule| matches!(&rule.pattern, RulePattern::RemoteRead(name) if name == program);
+                self.by_rule(named, &what).unwrap_or_else(asks)
+            }
             // What a tool of another server does nobody knows: who allows the tool, allows that.
             Effect::Opaque { .. } if self.case.call.tool_name.starts_with("mcp__") => {
                 self.by_rule(|rule| self.names_this_tool(rule), &what).unwrap_or_else(asks)
@@ -154,7 +159,6 @@ impl<'a> CoverageCheck<'a> {
             | Effect::Env { .. }
             | Effect::Exec { .. }
             | Effect::ReadsByName { .. }
-            | Effect::RemoteRead { .. }
             | Effect::RunsLater { .. }
             | Effect::Opaque { .. } => asks(),
         };
@@ -305,6 +309,7 @@ fn remedy(effect: &Effect) -> Option<String> {
     let text = match effect {
         Effect::Net { host: Some(host) } => format!("allow `WebFetch(domain:{host})`"),
         Effect::SpawnAgent { agent } => format!("allow `Task({agent})`"),
+        Effect::RemoteRead { program } => format!("allow `RemoteRead({program})`"),
         Effect::Env { name } => format!("leave `{name}` as it is"),
         Effect::Opaque { .. } => "write it so that it can be read".to_owned(),
         Effect::RunsLater { .. } => "run it in the foreground".to_owned(),

@@ -93,6 +93,12 @@ impl<'a> RestrictionCheck<'a> {
                 }
                 _ => None,
             }),
+            RulePattern::RemoteRead(program) => self.effects(|effect| match effect {
+                Effect::RemoteRead { program: reads } if reads == program => {
+                    Some(format!("`{reads}` reads from a service"))
+                }
+                _ => None,
+            }),
             RulePattern::Field { tool, name, value } => self.field(tool, name, value),
         }
     }

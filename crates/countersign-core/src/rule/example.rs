@@ -72,6 +72,9 @@ impl Rule {
             }
             RulePattern::Tool(name) => super::pattern::names_tool(name, call),
             RulePattern::Agent(name) => name == call,
+            RulePattern::RemoteRead(program) => {
+                call.split_whitespace().next() == Some(program.as_str())
+            }
             RulePattern::Field { value, .. } => super::pattern::matches_wildcard(value, call),
         }
     }

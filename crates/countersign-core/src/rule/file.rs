@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::typed_rule::TypedRule;
-use super::{BadRule, PatternAnchors, Rule, RuleFileProblem, RulePattern};
+use super::{BadRule, PatternAnchors, Rule, RuleFileProblem, RulePattern, RulePreset};
 use crate::{PermissionMode, VerdictAction};
 
 /// How a file is written.
@@ -64,6 +64,8 @@ struct PermissionLists {
     default_mode: Option<String>,
     #[serde(default)]
     import: Vec<String>,
+    #[serde(default)]
+    presets: Vec<String>,
 }
 
 impl RuleFile {
@@ -90,6 +92,9 @@ impl RuleFile {
                 file.keep(&text, outcome, Rule::parse(outcome, &text));
             }
         }
+        for name in raw.permissions.presets {
+            file.keep_preset(&name);
+        }
         for value in raw.rule {
             file.keep_typed(value, anchors);
         }
@@ -109,6 +114,21 @@ impl RuleFile {
             Err(why) => {
                 self.refuse(text, RulePattern::extract_tool_name(text), outcome, why.to_string());
             }
+        }
+    }
+
+    fn keep_preset(&mut self, name: &str) {
+        let Some(preset) = RulePreset::find(name) else {
+            let names: Vec<_> = RulePreset::names().collect();
+            let why = format!("no preset is called `{name}`: there are {}", names.join(", "));
+            let rule = format!("presets = [\"{name}\"]");
+            self.problems.push(RuleFileProblem { rule, why, outcome: VerdictAction::Allow });
+            return;
+        };
+        for text in &preset.allow {
+            let why = Some(format!("the preset `{name}`"));
+            let read = Rule::parse(VerdictAction::Allow, text).map(|rule| Rule { why, ..rule });
+            self.keep(text, VerdictAction::Allow, read);
         }
     }
 

@@ -37,6 +37,8 @@ pub enum RulePattern {
     Domain(DomainPattern),
     /// Another agent, by its kind.
     Agent(String),
+    /// Reading from a service with the person's credentials, by the program that does it.
+    RemoteRead(String),
     /// A field of the input that has a value.
     Field {
         /// The tool.
@@ -57,6 +59,8 @@ pub(crate) const WRITERS: &[&str] =
     &["Edit", "Write", "MultiEdit", "NotebookEdit", "ApplyPatch", "write_file"];
 /// Tools that start agents.
 const SPAWNERS: &[&str] = &["Task", "Agent"];
+/// What rules call a reading from a service; no tool has this name.
+const REMOTE_READ: &str = "RemoteRead";
 /// Tools that talk to a host.
 const FETCHERS: &[&str] = &["WebFetch"];
 
@@ -94,6 +98,14 @@ impl RulePattern {
                 )));
             };
             return Ok(Self::Domain(DomainPattern::parse(domain)?));
+        }
+        if tool == REMOTE_READ {
+            let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+            return if specifier.chars().all(plain) {
+                Ok(Self::RemoteRead(specifier.to_owned()))
+            } else {
+                Err(BadRule::new(format!("`{specifier}` is no program: write `RemoteRead(gh)`")))
+            };
         }
         if is(SPAWNERS) && !specifier.contains(':') {
             return Ok(Self::Agent(specifier.to_owned()));

@@ -15,8 +15,8 @@ pub(crate) enum PolicyCommand {
   countersign policy check --jsonl calls.jsonl --root ~/shop > verdicts.jsonl
 
 A row is {\"id\", \"tool\", \"input\", \"given\"?}. {{WS}} in any of its strings stands for the root. `given`
-may hold `rules` (lists `allow`, `ask` and `deny`, which replace all other rules), `mode`, `env`, `trusted`,
-`learned_from` (a command that somebody approved with \"always\") and `redirect_to` (where a fetched address
+may hold `rules` (lists `allow`, `ask` and `deny`, which replace all other rules), `mode`, `env`, `cwd` (a
+folder below the root), `trusted`, `learned_from` (commands that somebody approved with \"always\") and `redirect_to` (where a fetched address
 redirects to; it is judged as a call of its own). Input that the tool does not accept is denied.")]
     Check(PolicyCheckArgs),
     /// Explain a verdict part by part: what each part does, which rule applied, what would change it.
@@ -34,6 +34,20 @@ redirects to; it is judged as a call of its own). Input that the tool does not a
     /// Trust a workspace's `countersign.toml`, so that what it allows applies until the file changes.
     #[command(after_help = "Example:\n  countersign policy trust --root ~/shop")]
     Trust(PolicyTrustArgs),
+    /// List the presets, which are sets of rules to choose by name, or show one with its rules.
+    #[command(
+        after_help = "Examples:\n  countersign policy preset\n  countersign policy preset git-local"
+    )]
+    Preset(PolicyPresetArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct PolicyPresetArgs {
+    /// The preset to show.
+    pub(crate) name: Option<String>,
+    /// Print the presets as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -12,6 +12,7 @@ use countersign_tools::Environment;
 
 use crate::cli::{PolicyCommand, PolicySourceArgs};
 use crate::hint::HintExt;
+use crate::terminal::preset_view;
 use crate::{data_paths, environment};
 
 /// What can be done about a file of rules that cannot be read.
@@ -25,6 +26,7 @@ pub(crate) fn run(command: PolicyCommand) -> anyhow::Result<()> {
         PolicyCommand::Test(args) => examples::run(&args),
         PolicyCommand::Simulate(args) => simulate::run(&args),
         PolicyCommand::Trust(args) => trust::run(&args),
+        PolicyCommand::Preset(args) => preset_view::print(args.name.as_deref(), args.json),
     }
 }
 
