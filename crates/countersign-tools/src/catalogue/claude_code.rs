@@ -20,8 +20,6 @@ enum ClaudeCodeBehavior {
     Nothing(&'static str),
     /// Asks the person itself, in its own words.
     Asks(&'static str),
-    /// The same, and does less afterwards than before.
-    AsksForLess(&'static str),
     /// Has something run later on.
     Later(&'static str),
     /// Reads the file or folder that a field names.
@@ -42,9 +40,9 @@ const REMOTE: &str = "it runs on another machine";
 /// Every one of them, by name.
 const TOOLS: &[(&str, ClaudeCodeBehavior)] = &[
     ("AskUserQuestion", ClaudeCodeBehavior::Asks("Ask the person a question")),
+    ("EnterPlanMode", ClaudeCodeBehavior::Asks("Plan first")),
     ("ExitPlanMode", ClaudeCodeBehavior::Asks("Carry out the plan")),
     ("Skill", ClaudeCodeBehavior::Asks("Follow a skill's instructions")),
-    ("EnterPlanMode", ClaudeCodeBehavior::AsksForLess("Plan first, and change nothing meanwhile")),
     ("AgentOutputTool", ClaudeCodeBehavior::Nothing("Read what an agent of its own said")),
     ("BashOutput", ClaudeCodeBehavior::Nothing("Read what a command of its own printed")),
     ("TaskOutput", ClaudeCodeBehavior::Nothing("Read what a task of its own printed")),
@@ -89,8 +87,7 @@ const TOOLS: &[(&str, ClaudeCodeBehavior)] = &[
 
 /// Returns whether a tool asks the person itself: a gate before it would ask twice.
 pub fn asks_by_itself(tool: &str) -> bool {
-    let does = find_tool(tool).map(|(_, does)| does);
-    matches!(does, Some(ClaudeCodeBehavior::Asks(_) | ClaudeCodeBehavior::AsksForLess(_)))
+    matches!(find_tool(tool), Some((_, ClaudeCodeBehavior::Asks(_))))
 }
 
 fn find_tool(tool: &str) -> Option<&'static (&'static str, ClaudeCodeBehavior)> {
@@ -115,7 +112,7 @@ impl Planner for ClaudeCodeTool {
     fn plan(&self, call: &ToolCall) -> Result<CallPlan, InvalidCall> {
         let fields = input::fields(call)?;
         let (effect, summary) = match self.does {
-            ClaudeCodeBehavior::Nothing(what) | ClaudeCodeBehavior::AsksForLess(what) => {
+            ClaudeCodeBehavior::Nothing(what) => {
                 (Effect::Read(self.workspace.resolve(&call.cwd, ".")?), what.to_owned())
             }
             ClaudeCodeBehavior::Asks(what) => {
