@@ -1,8 +1,8 @@
 //! Proposals: what "always" could mean, made from the parsed call, narrowest first.
 //!
 //! Only for calls that are understood, and never for what leaves the machine, throws work away or touches
-//! secrets. Each proposal is a set of rules to be shown word
-//! for word before it is kept, and is checked here to allow the very call it was made from.
+//! secrets. Each proposal is a set of rules to be shown word for word before it is kept, and is checked here
+//! to allow the very call it was made from.
 
 #[cfg(test)]
 mod tests;

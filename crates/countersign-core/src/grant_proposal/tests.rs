@@ -63,7 +63,7 @@ fn a_file_outside_offers_its_folder_only_far_below_the_home() {
     check("cat /home/me/notes.txt", Some("Read(//home/me/notes.txt)"));
     check("cat /home/me/.config/x.toml", Some("Read(//home/me/.config/x.toml)"));
     check("cat /etc/hosts", Some("Read(//etc/hosts)"));
-    check("cat /home/me/work/other/a.md", Some("Read(//home/me/work/other/**)"));
+    check("cat /home/me/code/other/a.md", Some("Read(//home/me/code/other/**)"));
 }
 
 #[test]
